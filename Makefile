@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `make help` lists the targets; V=1 shows the commands; MODE=release|asan|tsan and CC=clang each have their own folder.
+# One area alone, untouched by the others: make unit LIB_DIRS="model/base model" SUITES="json opt" BUILD=build/mine
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+MODE ?= release
+CC_TAG := $(filter-out gcc cc,$(notdir $(lastword $(CC))))
+BUILD ?= build/$(MODE)$(addprefix -,$(CC_TAG))
+GEN := $(BUILD)/gen
+BIN := $(if $(filter build/release,$(BUILD)),bin,$(BUILD)/bin)
+PREFIX ?= /usr/local
+VERSION := 0.1.0
+FUZZ_SECONDS ?= 60
+PACKAGES := gsl libcjson sqlite3 zlib
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
+
+OPTIMIZE_release := -O2
+OPTIMIZE_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+OPTIMIZE_tsan := -O1 -fsanitize=thread
+OPTIMIZE_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+ifndef OPTIMIZE_$(MODE)
+$(error MODE=$(MODE): release, asan or tsan would be accepted)
+endif
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
+	-Wformat=2 $(if $(filter true,$(CI)),-Werror)
+BASE_CFLAGS := -std=gnu11 -g $(OPTIMIZE_$(MODE)) -ffp-contract=off -D_GNU_SOURCE -I. -I$(GEN) $(WARNINGS)
+# Asked once, and only when something is compiled: the Makefile parses without pkg-config or the libraries.
+PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))$(PACKAGE_CFLAGS)
+PACKAGE_LIBS = $(shell pkg-config --libs $(PACKAGES))
+LINK = $(CC) $(OPTIMIZE_$(MODE)) $(LDFLAGS)
+
+# ---- sources
+LIB_DIRS ?= model/base model sim sim/policy sim/study sim/cli traces
+MAIN := sim/cli/main.c
+LIB_SRCS := $(filter-out $(MAIN),$(foreach dir,$(LIB_DIRS),$(sort $(wildcard $(dir)/*.c))))
+POLICIES := $(sort $(patsubst sim/policy/%.c,%,$(wildcard sim/policy/*.c)))
+SUITES ?= $(sort $(patsubst tests/unit/check_%.c,%,$(wildcard tests/unit/check_*.c)))
+FUZZERS := $(sort $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c)))
+UNIT_SRCS := $(filter-out tests/unit/check_%.c,$(sort $(wildcard tests/unit/*.c))) $(SUITES:%=tests/unit/check_%.c)
+BENCH_SRCS := $(sort $(wildcard tests/bench/*.c))
+HEADERS := $(sort $(wildcard $(LIB_DIRS:%=%/*.h) probe/*.h probe/*/*.h tests/unit/*.h))
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+LIB_OBJS := $(call objects,$(LIB_SRCS))
+ALL_OBJS := $(LIB_OBJS) $(call objects,$(MAIN) $(UNIT_SRCS) $(BENCH_SRCS) $(wildcard tests/fuzz/*.c))
+GENERATED := $(GEN)/policy_list.inc $(GEN)/suite_list.inc $(GEN)/config.h
+PROGRAMS := $(BIN)/dos
+
+-include probe/probe.mk
+
+## all: dos, and dos-probe (with CUDA where nvcc is found)
+.PHONY: all probe objects
+all: $(PROGRAMS)
+$(BIN)/dos: $(call objects,$(MAIN)) $(LIB_OBJS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+## objects: compile everything in LIB_DIRS, link nothing
+objects: $(LIB_OBJS)
+
+$(BUILD)/%.o: %.c | $(GENERATED)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_CFLAGS) $(PACKAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+-include $(ALL_OBJS:.o=.d)
+
+# Generated files change only when their contents do: a new policy recompiles itself and sim/policy.c.
+.PHONY: FORCE
+replace = @mkdir -p $(@D); printf '%b' $(1) >$@.tmp; if cmp -s $@.tmp $@; then rm -f $@.tmp; else mv $@.tmp $@; fi
+$(GEN)/policy_list.inc: FORCE
+	$(call replace,'$(subst $() ,,$(POLICIES:%=POLICY(%)\n))')
+$(GEN)/suite_list.inc: FORCE
+	$(call replace,'$(subst $() ,,$(SUITES:%=SUITE(%)\n))')
+$(GEN)/config.h: FORCE
+	$(call replace,'#define DOS_PREFIX "$(PREFIX)"\n#define DOS_VERSION "$(VERSION)"\n')
+
+# ---- tests
+CHECKS := unit cli replay check-headers check-layers check-equations
+.PHONY: setup demo check $(CHECKS) golden asan tsan fuzz bench plots
+## setup: check for the packages; install what is missing (as root, or where sudo asks nothing)
+setup:
+	@bash tests/setup.sh
+## demo: build, then show what dos does in less than a minute
+demo: setup
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)bash tests/demo.sh $(BIN)
+## check: unit and CLI tests, fuzz corpus replay, check-headers, check-layers, check-equations
+check: setup
+	$(Q)$(MAKE) --no-print-directory --keep-going $(CHECKS)
+## unit: unit tests (SUITES="json opt" for some of them)
+unit: $(BUILD)/check_all
+	$(call say,UNIT,"$(words $(SUITES)) suites")
+	$(Q)$(BUILD)/check_all
+$(BUILD)/check_all: $(call objects,$(UNIT_SRCS)) $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) $$(pkg-config --libs check) -lpthread -lm
+## cli: command-line tests (CASES="a b" for some of them)
+cli: $(PROGRAMS)
+	$(call say,CLI,tests/cli)
+	$(Q)bash tests/cli/run.sh $(abspath $(BIN)) $(CASES)
+## golden: rewrite the expected outputs of the command-line tests (then read the diff)
+golden: $(PROGRAMS)
+	$(Q)bash tests/cli/run.sh --golden $(abspath $(BIN)) $(CASES)
+## asan: check under address and undefined-behaviour sanitizers
+asan tsan:
+	$(Q)$(MAKE) --no-print-directory MODE=$@ check
+## tsan: check under the thread sanitizer
+
+# Without libFuzzer the same targets replay their corpus, as a test.
+replay: $(FUZZERS:%=$(BUILD)/replay_%)
+	$(if $(FUZZERS),$(call say,REPLAY,"$(FUZZERS)"))
+	$(Q)$(foreach name,$(FUZZERS),$(BUILD)/replay_$(name) tests/fuzz/corpus/$(name) &&) true
+$(BUILD)/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+## fuzz: libFuzzer on every reader, FUZZ_SECONDS in all (clang)
+fuzz:
+	@command -v clang >/dev/null || { echo 'make fuzz needs clang (apt-get install clang)' >&2; exit 4; }
+	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang fuzz-run
+.PHONY: fuzz-run
+fuzz-run: $(FUZZERS:%=$(BUILD)/fuzz_%)
+	$(Q)set -e; for name in $(FUZZERS); do mkdir -p $(BUILD)/corpus/$$name; $(BUILD)/fuzz_$$name -timeout=10 \
+		-print_final_stats=0 -verbosity=0 -max_total_time=$$(($(FUZZ_SECONDS) / $(words $(FUZZERS)))) \
+		-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$name tests/fuzz/corpus/$$name; echo "fuzz $$name: fine"; done
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+## bench: events/s and trials/s, as JSON
+bench: $(BUILD)/bench
+	$(Q)$(BUILD)/bench
+$(BUILD)/bench: $(call objects,$(BENCH_SRCS)) $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+## plots: the figures of the documentation, into out/
+plots: all
+	$(Q)bash plots/render.sh $(BIN) out
+
+## check-headers: every header compiles alone, twice in a row
+check-headers: | $(GENERATED)
+	$(call say,CHECK,"$(words $(HEADERS)) headers")
+	$(Q)status=0; for header in $(HEADERS); do printf '#include "%s"\n#include "%s"\n' $$header $$header | \
+		$(CC) $(BASE_CFLAGS) $(PACKAGE_CFLAGS) -Werror -fsyntax-only -x c - || { echo "$$header fails alone" >&2; status=1; }; \
+		done; exit $$status
+## check-layers: includes follow the layers of the design
+check-layers:
+	$(call say,CHECK,layers)
+	$(Q)bash tests/check_layers.sh
+## check-equations: equation numbers agree between MODEL.md, code and tests
+check-equations:
+	$(call say,CHECK,equations)
+	$(Q)bash tests/check_equations.sh
+
+# ---- keeping house
+.PHONY: format install uninstall clean help
+## format: clang-format all C files in place
+format:
+	$(Q)clang-format -i $(sort $(wildcard $(foreach dir,$(LIB_DIRS) probe probe/* tests/*,$(dir)/*.[ch])))
+## install: into DESTDIR and PREFIX (/usr/local)
+share := $(DESTDIR)$(PREFIX)/share
+install: all
+	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/dos
+	$(Q)install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin
+	$(Q)install -m 644 $(wildcard sim/cli/*.1 probe/*.1) $(share)/man/man1
+	$(Q)tar -cf - $(wildcard hwprofiles/*.json plots/*.gp traces/recorded) | tar -C $(share)/dos -xf - --no-same-owner
+	$(Q)install -d $(share)/bash-completion/completions
+	$(Q)$(BIN)/dos completion bash >$(share)/bash-completion/completions/dos
+## uninstall: what install wrote
+uninstall:
+	$(Q)rm -f $(foreach program,$(notdir $(PROGRAMS)),$(DESTDIR)$(PREFIX)/bin/$(program))
+	$(Q)rm -f $(addprefix $(share)/man/man1/,$(notdir $(wildcard sim/cli/*.1 probe/*.1)))
+	$(Q)rm -rf $(share)/dos $(share)/bash-completion/completions/dos
+## clean: remove what was built
+clean:
+	$(Q)rm -rf build bin out
+## help: this list
+help:
+	@sed -n 's/^## \([a-z-]*\): \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
