@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/base/json.h"
+
+#include <cjson/cJSON.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model/base/arena.h"
+
+enum { PATH_MAX_BYTES = 256 };
+
+struct json_doc {
+	cJSON *root;
+	char *name;
+};
+
+/* ---- paths: found by search from the root, since a node does not know its parent; only errors pay for it */
+
+static size_t append_step(char *path, size_t used, const cJSON *node, size_t index)
+{
+	const size_t room = PATH_MAX_BYTES - used;
+	const int n = node->string ? snprintf(path + used, room, "/%s", node->string) : snprintf(path + used, room, "/%zu", index);
+
+	return (size_t)n < room ? used + (size_t)n : PATH_MAX_BYTES - 1;
+}
+
+/* Writes the path of `target` below `node` at path + used; false (and path cut back) when it is not there. */
+static bool find_path(char path[PATH_MAX_BYTES], size_t used, const cJSON *node, const cJSON *target)
+{
+	size_t index = 0;
+
+	if (node == target)
+		return true;
+	for (const cJSON *child = node->child; child; child = child->next) {
+		if (find_path(path, append_step(path, used, child, index++), child, target))
+			return true;
+		path[used] = '\0';
+	}
+	return false;
+}
+
+static void path_of(char path[PATH_MAX_BYTES], const struct json_doc *doc, const cJSON *node)
+{
+	path[0] = '\0';
+	if (node)
+		find_path(path, 0, doc->root, node);
+	if (path[0] == '\0')
+		strcpy(path, "/");
+}
+
+int json_fail(const struct json_doc *doc, const json_node *node, struct err *err, const char *fmt, ...)
+{
+	char path[PATH_MAX_BYTES], text[sizeof(err->text)];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	path_of(path, doc, node);
+	return err_set(err, STATUS_INPUT, "%s: %s: %s", doc->name, path, text);
+}
+
+/* ---- what cJSON lets through: a pass over the text (numbers, characters), then one over the tree (keys) */
+
+static int text_fail(const char *name, const char *text, const char *where, struct err *err, const char *message)
+{
+	size_t line = 1, column = 1;
+
+	for (const char *c = text; c < where; c++) {
+		column = *c == '\n' ? 1 : column + 1;
+		line += *c == '\n';
+	}
+	return err_set(err, STATUS_INPUT, "%s:%zu:%zu: %s", name, line, column, message);
+}
+
+/* End of the JSON number at c, NULL when it is none. */
+static const char *number_end(const char *c)
+{
+	c += *c == '-';
+	if (!isdigit((unsigned char)*c) || (*c == '0' && isdigit((unsigned char)c[1])))
+		return NULL;
+	while (isdigit((unsigned char)*c))
+		c++;
+	if (*c == '.') {
+		if (!isdigit((unsigned char)*++c))
+			return NULL;
+		while (isdigit((unsigned char)*c))
+			c++;
+	}
+	if (*c == 'e' || *c == 'E') {
+		c += 1 + (c[1] == '+' || c[1] == '-');
+		if (!isdigit((unsigned char)*c))
+			return NULL;
+		while (isdigit((unsigned char)*c))
+			c++;
+	}
+	return c;
+}
+
+/* c is at the opening quote; *end after the closing one. Gives a message, or NULL when the string is fine so far. */
+static const char *check_string(const char *c, const char **end)
+{
+	for (c++; *c != '"'; c++) {
+		*end = c;
+		if (*c == '\0')
+			return "a string does not end";
+		if ((unsigned char)*c < ' ')
+			return "control characters in a string must be escaped";
+		if (strncmp(c, "\\u0000", 6) == 0)
+			return "\\u0000 is not accepted in a string";
+		if (*c == '\\' && *++c == '\0')
+			return "a string does not end";
+	}
+	*end = c + 1;
+	return NULL;
+}
+
+static const char *check_number(const char *c, const char **end)
+{
+	*end = number_end(c);
+	if (!*end) {
+		*end = c;
+		return "this is not a number of JSON (01, .5 and 1. are not)";
+	}
+	if (!isfinite(strtod(c, NULL))) {
+		*end = c;
+		return "this number is too large";
+	}
+	return NULL;
+}
+
+static int check_text(const char *name, const char *text, struct err *err)
+{
+	for (const char *c = text; *c;) {
+		const char *message = NULL, *end = c + 1;
+		if (*c == '"')
+			message = check_string(c, &end);
+		else if (*c == '-' || isdigit((unsigned char)*c))
+			message = check_number(c, &end);
+		else if ((unsigned char)*c < ' ' && !isspace((unsigned char)*c))
+			message = "unexpected control character";
+		if (message)
+			return text_fail(name, text, end, err, message);
+		c = end;
+	}
+	return 0;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp((*(cJSON *const *)a)->string, (*(cJSON *const *)b)->string);
+}
+
+static int check_keys_here(const struct json_doc *doc, const cJSON *object, struct err *err)
+{
+	const size_t n = json_count(object);
+	const cJSON **const members = xmalloc(n, sizeof(*members));
+	size_t i = 0;
+	int rc = 0;
+
+	for (const cJSON *child = object->child; child; child = child->next)
+		members[i++] = child;
+	qsort(members, n, sizeof(*members), compare_keys);
+	for (i = 1; i < n && rc == 0; i++)
+		if (strcmp(members[i - 1]->string, members[i]->string) == 0)
+			rc = json_fail(doc, members[i], err, "this key stands twice in the same object");
+	free(members);
+	return rc;
+}
+
+/* Depth is bounded by cJSON's nesting limit. */
+static int check_keys(const struct json_doc *doc, const cJSON *node, struct err *err)
+{
+	int rc = cJSON_IsObject(node) ? check_keys_here(doc, node, err) : 0;
+
+	for (const cJSON *child = node->child; child && rc == 0; child = child->next)
+		rc = check_keys(doc, child, err);
+	return rc;
+}
+
+/* ---- open and close */
+
+/* text is NUL-terminated at n_bytes. */
+static int parse_text(struct json_doc **doc, const char *name, const char *text, size_t n_bytes, struct err *err)
+{
+	const char *end = NULL;
+	const size_t length = strlen(text);
+
+	*doc = NULL;
+	if (length != n_bytes)
+		return text_fail(name, text, text + length, err, "a NUL byte is not JSON");
+	int rc = check_text(name, text, err);
+	if (rc)
+		return rc;
+	cJSON *const root = cJSON_ParseWithOpts(text, &end, true);
+	if (!root)
+		return text_fail(name, text, end ? end : text, err, n_bytes ? "JSON syntax error" : "empty, JSON expected");
+	struct json_doc *const parsed = xmalloc(1, sizeof(*parsed));
+	*parsed = (struct json_doc){.root = root, .name = xstrdup(name)};
+	rc = check_keys(parsed, root, err);
+	if (rc) {
+		json_close(parsed);
+		return rc;
+	}
+	*doc = parsed;
+	return 0;
+}
+
+int json_parse(struct json_doc **doc, const char *name, const char *text, size_t n_bytes, struct err *err)
+{
+	char *const copy = xmalloc(n_bytes + 1, 1);
+
+	memcpy(copy, text, n_bytes);
+	copy[n_bytes] = '\0';
+	const int rc = parse_text(doc, name, copy, n_bytes, err);
+	free(copy);
+	return rc;
+}
+
+static int too_large(const char *name, struct err *err)
+{
+	return err_set(err, STATUS_INPUT, "%s: larger than %d MiB, the most that is read as JSON", name,
+	    (int)JSON_FILE_MAX_BYTES / 1024 / 1024);
+}
+
+/* Reads all of `file` into *text (malloc, NUL-terminated). */
+static int read_all(char **text, size_t *n_bytes, FILE *file, const char *name, struct err *err)
+{
+	size_t capacity = 64 * 1024, used = 0, n;
+
+	*text = xmalloc(capacity, 1);
+	while ((n = fread(*text + used, 1, capacity - used - 1, file)) > 0) {
+		used += n;
+		if (used > JSON_FILE_MAX_BYTES)
+			return too_large(name, err);
+		if (capacity - used < capacity / 2)
+			*text = xrealloc(*text, capacity *= 2, 1);
+	}
+	if (ferror(file))
+		return err_set(err, STATUS_INPUT, "%s: cannot read: %s", name, strerror(errno));
+	(*text)[used] = '\0';
+	*n_bytes = used;
+	return 0;
+}
+
+static int check_file(FILE *file, const char *name, struct err *err)
+{
+	struct stat info;
+
+	if (fstat(fileno(file), &info) != 0)
+		return err_set(err, STATUS_INPUT, "%s: %s", name, strerror(errno));
+	if (S_ISDIR(info.st_mode))
+		return err_set(err, STATUS_INPUT, "%s: is a directory, a JSON file expected", name);
+	if (S_ISREG(info.st_mode) && info.st_size > JSON_FILE_MAX_BYTES)
+		return too_large(name, err);
+	return 0;
+}
+
+int json_open(struct json_doc **doc, const char *path, struct err *err)
+{
+	const bool standard_input = strcmp(path, "-") == 0;
+	const char *const name = standard_input ? "standard input" : path;
+	FILE *const file = standard_input ? stdin : fopen(path, "rb");
+	char *text = NULL;
+	size_t n_bytes = 0;
+
+	*doc = NULL;
+	if (!file)
+		return err_set(err, STATUS_INPUT, "%s: %s", path, strerror(errno));
+	int rc = check_file(file, name, err);
+	if (rc == 0)
+		rc = read_all(&text, &n_bytes, file, name, err);
+	if (!standard_input)
+		fclose(file);
+	if (rc == 0)
+		rc = parse_text(doc, name, text, n_bytes, err);
+	free(text);
+	return rc;
+}
+
+void json_close(struct json_doc *doc)
+{
+	if (!doc)
+		return;
+	cJSON_Delete(doc->root);
+	free(doc->name);
+	free(doc);
+}
+
+const json_node *json_root(const struct json_doc *doc)
+{
+	return doc->root;
+}
+
+const char *json_name(const struct json_doc *doc)
+{
+	return doc->name;
+}
