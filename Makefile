@@ -74,13 +74,13 @@ $(BUILD)/%.o: %.c | $(GENERATED)
 
 # Generated files change only when their contents do: a new policy recompiles itself and sim/policy.c.
 .PHONY: FORCE
-replace = @mkdir -p $(@D); printf '%b' $(1) >$@.tmp; if cmp -s $@.tmp $@; then rm -f $@.tmp; else mv $@.tmp $@; fi
+replace = >$@.tmp; if cmp -s $@.tmp $@; then rm -f $@.tmp; else mv $@.tmp $@; fi
 $(GEN)/policy_list.inc: FORCE
-	$(call replace,'$(subst $() ,,$(POLICIES:%=POLICY(%)\n))')
+	@mkdir -p $(@D); for name in $(POLICIES); do echo "POLICY($$name)"; done $(replace)
 $(GEN)/suite_list.inc: FORCE
-	$(call replace,'$(subst $() ,,$(SUITES:%=SUITE(%)\n))')
+	@mkdir -p $(@D); for name in $(SUITES); do echo "SUITE($$name)"; done $(replace)
 $(GEN)/config.h: FORCE
-	$(call replace,'#define DOS_PREFIX "$(PREFIX)"\n#define DOS_VERSION "$(VERSION)"\n')
+	@mkdir -p $(@D); printf '#define DOS_PREFIX "%s"\n#define DOS_VERSION "%s"\n' $(PREFIX) $(VERSION) $(replace)
 
 # ---- tests
 CHECKS := unit cli replay check-headers check-layers check-equations
