@@ -134,14 +134,17 @@ static struct layout column_layout(const struct table *table, size_t column)
 	return layout;
 }
 
-/* A cell with the two spaces before it; no spaces at the end of a line. */
-static void print_padded(FILE *out, const char *text, struct layout layout, bool first, bool last)
+/* `spaces` wait for the next text, so that lines end without any. */
+static void print_padded(FILE *out, size_t *spaces, const char *text, struct layout layout)
 {
-	const int padding = (int)(layout.width - text_width(text));
+	const size_t padding = layout.width - text_width(text);
 
-	fprintf(out, "%s%*s%s", first ? "" : "  ", layout.right ? padding : 0, "", text);
-	if (!layout.right && !last)
-		fprintf(out, "%*s", padding, "");
+	*spaces += layout.right ? padding : 0;
+	if (*text) {
+		fprintf(out, "%*s%s", (int)*spaces, "", text);
+		*spaces = 0;
+	}
+	*spaces += (layout.right ? 0 : padding) + 2;
 }
 
 static void print_table(const struct table *table, FILE *out)
@@ -149,16 +152,19 @@ static void print_table(const struct table *table, FILE *out)
 	const size_t n_rows = table_n_rows(table), n_columns = table->n_columns;
 	struct layout *const layouts = xmalloc(n_columns, sizeof(*layouts));
 	char room[UNITS_TEXT_MAX];
+	size_t spaces = 0;
 
 	for (size_t column = 0; column < n_columns; column++) {
 		layouts[column] = column_layout(table, column);
-		print_padded(out, title_of(&table->columns[column]), layouts[column], column == 0, column + 1 == n_columns);
+		print_padded(out, &spaces, title_of(&table->columns[column]), layouts[column]);
 	}
 	putc('\n', out);
 	for (size_t row = 0; row < n_rows; row++) {
-		for (size_t column = 0; column < n_columns; column++)
-			print_padded(out, shown_text(cell_at(table, row, column), table->columns[column].unit, room),
-			    layouts[column], column == 0, column + 1 == n_columns);
+		spaces = 0;
+		for (size_t column = 0; column < n_columns; column++) {
+			const enum unit unit = table->columns[column].unit;
+			print_padded(out, &spaces, shown_text(cell_at(table, row, column), unit, room), layouts[column]);
+		}
 		putc('\n', out);
 	}
 	free(layouts);
