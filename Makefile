@@ -5,6 +5,7 @@
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
 ifeq ($(origin CC),default)
@@ -40,7 +41,7 @@ LINK = $(CC) $(OPTIMIZE_$(MODE)) $(LDFLAGS)
 
 # ---- sources
 LIB_DIRS ?= model/base model sim sim/policy sim/study sim/cli traces
-MAIN := sim/cli/main.c
+MAIN := $(wildcard sim/cli/main.c)
 LIB_SRCS := $(filter-out $(MAIN),$(foreach dir,$(LIB_DIRS),$(sort $(wildcard $(dir)/*.c))))
 POLICIES := $(sort $(patsubst sim/policy/%.c,%,$(wildcard sim/policy/*.c)))
 SUITES ?= $(sort $(patsubst tests/unit/check_%.c,%,$(wildcard tests/unit/check_*.c)))
@@ -52,7 +53,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_OBJS := $(call objects,$(LIB_SRCS))
 ALL_OBJS := $(LIB_OBJS) $(call objects,$(MAIN) $(UNIT_SRCS) $(BENCH_SRCS) $(wildcard tests/fuzz/*.c))
 GENERATED := $(GEN)/policy_list.inc $(GEN)/suite_list.inc $(GEN)/config.h
-PROGRAMS := $(BIN)/dos
+PROGRAMS := $(if $(MAIN),$(BIN)/dos)
 
 -include probe/probe.mk
 
@@ -127,9 +128,10 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang fuzz-run
 .PHONY: fuzz-run
 fuzz-run: $(FUZZERS:%=$(BUILD)/fuzz_%)
-	$(Q)set -e; for name in $(FUZZERS); do mkdir -p $(BUILD)/corpus/$$name; $(BUILD)/fuzz_$$name -timeout=10 \
-		-print_final_stats=0 -verbosity=0 -max_total_time=$$(($(FUZZ_SECONDS) / $(words $(FUZZERS)))) \
-		-artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$name tests/fuzz/corpus/$$name; echo "fuzz $$name: fine"; done
+	$(Q)for name in $(FUZZERS); do mkdir -p $(BUILD)/corpus/$$name; $(BUILD)/fuzz_$$name -timeout=10 \
+		-max_total_time=$$(($(FUZZ_SECONDS) / $(words $(FUZZERS)))) -artifact_prefix=$(BUILD)/ $(BUILD)/corpus/$$name \
+		tests/fuzz/corpus/$$name >$(BUILD)/$$name.log 2>&1 || { tail -n 40 $(BUILD)/$$name.log; exit 1; }; \
+		echo "fuzz $$name: $$(grep -o 'Done .*' $(BUILD)/$$name.log)"; done
 $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIB_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm

@@ -32,6 +32,6 @@ layer traces "$traces|$sim|$model"
 layer sim/study "$study|$traces|$sim|$model|$generated"
 layer sim/cli "sim/cli/[a-z0-9_]+\.h|$study|$traces|$sim|$model|$generated"
 for folder in $(find probe -type d 2>/dev/null | sort); do
-	layer "$folder" 'probe/[a-z0-9_/]+\.h|model/base/[a-z0-9_]+\.h|config\.h|[a-z_]+\.inc' 'model/base/json\.h'
+	layer "$folder" 'probe/[a-z0-9_/]+\.(h|inc)|model/base/[a-z0-9_]+\.h|config\.h|[a-z_]+\.inc' 'model/base/json\.h'
 done
 exit $failed

@@ -54,7 +54,7 @@ fi
 
 golden=
 [ "$1" != --golden ] || { golden=1; shift; }
-bin=$(cd "$1" && pwd)
+bin=$(realpath -m "$1")
 shift
 # The same for everybody: no configuration, no colours, no locale of the person's.
 unset XDG_CONFIG_HOME NO_COLOR ${!DOS_*}
