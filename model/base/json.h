@@ -2,7 +2,7 @@
  *
  * json: a strict reader over cJSON. Whole file, no trailing text, no duplicate keys, no non-finite numbers, case-sensitive
  * keys, "01" refused, nesting limited by cJSON. Errors name the file and the path in it: `a.json: /node/gpus: ...`
- * (STATUS_INPUT). Not for large traces (they stream).
+ * (STATUS_INPUT); where the text is no JSON, `a.json:LINE:COLUMN: ...`. Not for large traces (they stream).
  *
  * Ownership: nodes and strings are borrowed from the document and die with json_close.
  */
@@ -27,7 +27,8 @@ void json_close(struct json_doc *doc);
 const json_node *json_root(const struct json_doc *doc);
 const char *json_name(const struct json_doc *doc);
 
-/* Child by key of an object / by index of an array; NULL when absent (or when node is NULL or of another type). */
+/* Child by key of an object / by index of an array; NULL when absent (or when node is NULL or of another type). O(children):
+ * walk long arrays with json_first and json_next. */
 const json_node *json_get(const json_node *node, const char *key);
 const json_node *json_at(const json_node *node, size_t index);
 size_t json_count(const json_node *node); /* members or elements, 0 for scalars */

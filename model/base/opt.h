@@ -53,7 +53,8 @@ int opt_set(void *params, const struct opt *opt, const char *text, struct arena 
 const struct opt *opt_find(const struct opt *opts, size_t n_opts, const char *name, size_t name_length);
 
 /* argv[1..]: --name value, --name=value, -o value, -ovalue, flags; "--" ends options. Positional arguments are collected
- * into `rest`. A list of tables, so that commands share flags. Unknown options name the nearest accepted word. */
+ * into `rest` (borrowed from argv). A list of tables, so that commands share flags. Unknown options name the nearest accepted
+ * word. An option that is no OPT_LIST is given at most once; a value that starts with "--" needs --name=value. */
 struct opt_table {
 	void *params;
 	const struct opt *opts;
@@ -90,7 +91,8 @@ int spec_apply(void *params, const struct opt *opts, size_t n_opts, const struct
 char *spec_canonical(const char *name, const void *params, const struct opt *opts, size_t n_opts, struct arena *arena);
 
 /* Values of an axis or of a SPEC pair: "a;b;c" or "a,b,c" (pass the separator), each item a value or a range "a..b[:step]" of
- * numbers (step 1; inclusive; at most 1e6 items). Gives the texts of the single values. */
+ * numbers (step 1; inclusive; at most 1e6 items). Ends and step that share a suffix keep it: "16GiB..64GiB:16GiB". Gives the
+ * texts of the single values. */
 int opt_expand(struct opt_list *values, const char *text, char separator, struct arena *arena, struct err *err) MUST_CHECK;
 
 void opt_list_add(struct opt_list *list, const char *item, struct arena *arena);
