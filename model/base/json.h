@@ -55,6 +55,7 @@ int json_array(const json_node **node, const struct json_doc *doc, const json_no
 /* The value of a node already at hand, with its checks (elements of arrays). */
 int json_number_of(double *value, const struct json_doc *doc, const json_node *node, double min, double max, struct err *err)
     MUST_CHECK;
+int json_text_of(const char **text, const struct json_doc *doc, const json_node *node, struct err *err) MUST_CHECK;
 
 /* Refuses members of `object` that are not in keys (NULL-terminated), naming the nearest accepted key; "extra" is always
  * accepted. */

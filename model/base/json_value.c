@@ -110,6 +110,14 @@ int json_number_of(double *value, const struct json_doc *doc, const json_node *n
 	return 0;
 }
 
+int json_text_of(const char **text, const struct json_doc *doc, const json_node *node, struct err *err)
+{
+	if (!cJSON_IsString(node))
+		return json_fail(doc, node, err, "a string is expected, this is %s", node ? kind_of(node) : "missing");
+	*text = node->valuestring;
+	return 0;
+}
+
 int json_number(double *value, const struct json_doc *doc, const json_node *parent, const char *key, double min, double max,
     struct err *err)
 {

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The tables of a profile, what must hold between its numbers, its hash, and scaling. */
+#include "model/hwprofile.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "model/hash.h"
+
+#define FIELD_NODE(name, min, max, fallback, text) \
+	{#name, UNIT_NONE, offsetof(struct hwprofile, name), (min), (max), (fallback), (text)},
+const struct hw_field hw_node_fields[] = {HW_NODE(FIELD_NODE)};
+const size_t hw_n_node_fields = HW_N_NODE;
+
+#define FIELD_VALUE(name, unit, min, max, fallback, text) \
+	{#name, (unit), offsetof(struct hwprofile, name), (min), (max), (fallback), (text)},
+const struct hw_field hw_value_fields[] = {HW_VALUES(FIELD_VALUE)};
+const size_t hw_n_value_fields = HW_N_VALUES;
+
+#define FIELD_CURVE(name, kind, required, text) {#name, (kind), (required), offsetof(struct hwprofile, name), (text)},
+const struct hw_curve_field hw_curve_fields[] = {HW_CURVES(FIELD_CURVE)};
+const size_t hw_n_curve_fields = HW_N_CURVES;
+
+const char *const hw_kind_names[] = {"default", "measured", "fitted", "datasheet", "assumed", NULL};
+
+static double number_at(const struct hwprofile *hw, size_t offset)
+{
+	double value;
+
+	memcpy(&value, (const char *)hw + offset, sizeof(value));
+	return value;
+}
+
+static const struct curve *curve_at(const struct hwprofile *hw, size_t offset)
+{
+	return (const struct curve *)(const void *)((const char *)hw + offset);
+}
+
+/* ---- checks */
+
+static int check_fields(const struct hwprofile *hw, const struct hw_field *fields, size_t n, const char *section,
+    const char *name, struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const double value = number_at(hw, fields[i].offset);
+		const bool is_unlimited = value == INFINITY && fields[i].fallback == INFINITY;
+		if (!is_unlimited && !(value >= fields[i].min && value <= fields[i].max))
+			return err_set(err, STATUS_INPUT, "%s: /%s/%s: %.10g is outside %.10g .. %.10g", name, section,
+			    fields[i].name, value, fields[i].min, fields[i].max);
+	}
+	return 0;
+}
+
+static int check_curve(const struct hwprofile *hw, const struct hw_curve_field *field, const char *name, struct err *err)
+{
+	const struct curve *const curve = curve_at(hw, field->offset);
+	double below = 0;
+
+	if (curve->n_points == 0)
+		return err_set(err, STATUS_INPUT, "%s: /curves/%s: no points", name, field->name);
+	for (size_t i = 0; i < curve->n_points; i++) {
+		if (!(curve->x[i] > below) || !isfinite(curve->x[i]))
+			return err_set(err, STATUS_INPUT, "%s: /curves/%s/points: x = %.10g after %.10g; x must increase", name,
+			    field->name, curve->x[i], below);
+		if (!(curve->rate[i] > 0) || !isfinite(curve->rate[i]))
+			return err_set(err, STATUS_INPUT, "%s: /curves/%s/points: rate %.10g; it must be positive", name, field->name,
+			    curve->rate[i]);
+		below = curve->x[i];
+	}
+	return 0;
+}
+
+static int check_duplex(const struct hwprofile *hw, const char *name, struct err *err)
+{
+	const struct {
+		const char *key, *curve;
+		double duplex_Bps, peak_Bps;
+	} directions[] = {
+	    {"h2d_duplex_Bps", "h2d", hw->h2d_duplex_Bps, curve_peak(&hw->h2d)},
+	    {"d2h_duplex_Bps", "d2h", hw->d2h_duplex_Bps, curve_peak(&hw->d2h)},
+	};
+	const double tolerance = 1.02; /* noise of two measurements */
+
+	for (size_t i = 0; i < 2; i++)
+		if (directions[i].duplex_Bps > tolerance * directions[i].peak_Bps)
+			return err_set(err, STATUS_INPUT, "%s: /values/%s: %.6g is above the one-way peak %.6g of /curves/%s; with "
+			    "both directions busy each is at most as fast as alone", name, directions[i].key,
+			    directions[i].duplex_Bps, directions[i].peak_Bps, directions[i].curve);
+	return 0;
+}
+
+/* No more of `what` than of `limit`. */
+static int check_at_most(double value, const char *what, double most, const char *limit, const char *name, struct err *err)
+{
+	if (value <= most)
+		return 0;
+	return err_set(err, STATUS_INPUT, "%s: /%s: %.6g is more than /%s, %.6g", name, what, value, limit, most);
+}
+
+static int check_relations(const struct hwprofile *hw, const char *name, struct err *err)
+{
+	int rc = check_at_most(hw->threads, "node/threads", hw->hw_threads_per_rank, "node/hw_threads_per_rank", name, err);
+
+	if (rc == 0)
+		rc = check_at_most(hw->ranks_per_core_set, "node/ranks_per_core_set", hw->gpus, "node/gpus", name, err);
+	if (rc == 0)
+		rc = check_at_most(hw->gpus_per_pcie_root, "node/gpus_per_pcie_root", hw->gpus, "node/gpus", name, err);
+	if (rc == 0)
+		rc = check_at_most(hw->smt_gain, "values/smt_gain", hw->threads_per_core, "node/threads_per_core", name, err);
+	return rc ? rc : check_duplex(hw, name, err);
+}
+
+int hwprofile_check(const struct hwprofile *hw, const char *name, struct err *err)
+{
+	int rc = check_fields(hw, hw_node_fields, HW_N_NODE, "node", name, err);
+
+	if (rc == 0)
+		rc = check_fields(hw, hw_value_fields, HW_N_VALUES, "values", name, err);
+	for (size_t i = 0; rc == 0 && i < HW_N_CURVES; i++)
+		rc = check_curve(hw, &hw_curve_fields[i], name, err);
+	return rc ? rc : check_relations(hw, name, err);
+}
+
+/* ---- hash */
+
+/* Activities are words, but they are contents: "h2d" and "d2h" cells differ. */
+static unsigned long long hash_word(unsigned long long hash, const char *word)
+{
+	for (; *word; word++)
+		hash = hash_number(hash, (double)(unsigned char)*word);
+	return hash_number(hash, 0);
+}
+
+static unsigned long long hash_corun(unsigned long long hash, const struct hw_corun *cell)
+{
+	const double numbers[] = {cell->first_threads, cell->second_threads, cell->first_alone, cell->first_together,
+	    cell->second_alone, cell->second_together};
+
+	hash = hash_word(hash_word(hash, cell->first), cell->second);
+	return hash_numbers(hash, numbers, sizeof(numbers) / sizeof(numbers[0]));
+}
+
+void hwprofile_rehash(struct hwprofile *hw)
+{
+	unsigned long long hash = HASH_START;
+
+	for (size_t i = 0; i < HW_N_NODE; i++)
+		hash = hash_number(hash, number_at(hw, hw_node_fields[i].offset));
+	for (size_t i = 0; i < HW_N_VALUES; i++)
+		hash = hash_number(hash, number_at(hw, hw_value_fields[i].offset));
+	for (size_t i = 0; i < HW_N_CURVES; i++) {
+		const struct curve *const curve = curve_at(hw, hw_curve_fields[i].offset);
+		hash = hash_number(hash, (double)curve->n_points);
+		hash = hash_numbers(hash, curve->x, curve->n_points);
+		hash = hash_numbers(hash, curve->rate, curve->n_points);
+	}
+	for (size_t i = 0; i < hw->n_corun; i++)
+		hash = hash_corun(hash, &hw->corun[i]);
+	hw->content_hash = hash;
+}
+
+/* ---- scaling */
+
+static void scale_cpu(struct hwprofile *hw, double factor)
+{
+	curve_scale(&hw->cpu_adam, factor);
+	curve_scale(&hw->cpu_adam_fused, factor);
+	curve_scale(&hw->cpu_unscale, factor);
+	curve_scale(&hw->cpu_downscale, factor);
+	hw->push_pageable_params_per_s *= factor;
+	hw->flush_pageable_params_per_s *= factor;
+}
+
+static void scale_dram(struct hwprofile *hw, double factor)
+{
+	hw->dram_Bps *= factor;
+}
+
+static void scale_h2d(struct hwprofile *hw, double factor)
+{
+	curve_scale(&hw->h2d, factor);
+	hw->h2d_duplex_Bps *= factor;
+}
+
+static void scale_d2h(struct hwprofile *hw, double factor)
+{
+	curve_scale(&hw->d2h, factor);
+	hw->d2h_duplex_Bps *= factor;
+}
+
+static void scale_duplex(struct hwprofile *hw, double factor)
+{
+	hw->h2d_duplex_Bps = fmin(hw->h2d_duplex_Bps * factor, fmax(curve_peak(&hw->h2d), hw->h2d_duplex_Bps));
+	hw->d2h_duplex_Bps = fmin(hw->d2h_duplex_Bps * factor, fmax(curve_peak(&hw->d2h), hw->d2h_duplex_Bps));
+}
+
+static void scale_gpu(struct hwprofile *hw, double factor)
+{
+	curve_scale(&hw->gemm, factor);
+	hw->gpu_adam_params_per_s *= factor;
+	hw->gpu_flop_per_s *= factor;
+	hw->layer_forward_launch_s /= factor;
+	hw->layer_backward_launch_s /= factor;
+	hw->kernel_launch_s /= factor;
+}
+
+static void scale_hbm(struct hwprofile *hw, double factor)
+{
+	hw->hbm_Bps *= factor;
+}
+
+static void scale_cores(struct hwprofile *hw, double factor)
+{
+	hw->hw_threads_per_rank *= factor;
+}
+
+static void scale_net(struct hwprofile *hw, double factor)
+{
+	hw->all_gather_Bps *= factor;
+	hw->reduce_params_per_s *= factor;
+}
+
+static const struct {
+	const char *name;
+	void (*scale)(struct hwprofile *hw, double factor);
+} scales[] = {
+#define SCALE(name) {#name, scale_##name},
+    HW_SCALES(SCALE)
+#undef SCALE
+};
+
+int hwprofile_scale(struct hwprofile *hw, const char *resource, double factor, struct err *err)
+{
+#define WORD(name) #name,
+	static const char *const words[] = {HW_SCALES(WORD) NULL};
+#undef WORD
+	const double factor_max = 1e6;
+
+	if (!(factor >= 1 / factor_max && factor <= factor_max))
+		return err_set(err, STATUS_USAGE, "--scale %s=%.6g: a factor from 1e-6 to 1e6 would be accepted", resource, factor);
+	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+		if (strcmp(scales[i].name, resource) != 0)
+			continue;
+		scales[i].scale(hw, factor);
+		hwprofile_rehash(hw);
+		return 0;
+	}
+	const char *const nearest = err_nearest(resource, words);
+	return err_set(err, STATUS_USAGE, "--scale %s: unknown resource%s%s%s; cpu, dram, h2d, d2h, duplex, gpu, hbm, cores or net "
+	    "would be accepted", resource, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+}
