@@ -27,7 +27,7 @@ layer() { # FOLDER REGEX [REFUSED-REGEX]: FOLDER's own files (no folders below i
 layer model/base 'model/base/[a-z0-9_]+\.h'
 layer model "$model"
 layer sim "$sim|$model|$generated"
-layer sim/policy "sim/policy\.h|sim/schedule\.h|$model"
+layer sim/policy "sim/policy\.h|sim/schedule\.h|sim/steps\.h|$model"
 layer traces "$traces|$sim|$model"
 layer sim/study "$study|$traces|$sim|$model|$generated"
 layer sim/cli "sim/cli/[a-z0-9_]+\.h|$study|$traces|$sim|$model|$generated"

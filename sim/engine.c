@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The loop, once per instant at which something ends:
+ *   1. end every operation whose end is now (lane order), release its dependents into the queues of their lanes;
+ *   2. run operations without duration (waits), which releases more, until none is left; then start what idle lanes hold;
+ *   3. if the set of running operations changed, look up or compute their speeds and move the ends that changed.
+ */
+#include "sim/engine.h"
+
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+#include "sim/speed_cache.h"
+
+struct lane_state {
+	op_id running; /* NO_OP: idle */
+	op_id head, tail; /* queue of ready operations, linked by next */
+	op_id last; /* last operation that ended here */
+	double speed;
+	double end_s; /* predicted end at the present speed */
+	double since_s; /* start of the present speed */
+	uint8_t limit; /* what holds the present speed, RES_N: nothing */
+	bool is_stretched; /* was ever slowed */
+	double limited_s[RES_N + 1]; /* time spent under each limit */
+};
+
+struct rank_state {
+	op_id push; /* last push enqueued */
+	op_id waiter; /* MAIN's operation that waits for pushes, NO_OP: none has been reached */
+	op_id awaited; /* the push it waits for, NO_OP: none was enqueued */
+};
+
+struct engine {
+	const struct schedule *s;
+	struct timeline *t;
+	struct lane_state *lanes;
+	size_t n_lanes;
+	struct rank_state *ranks;
+	struct speed_cache cache;
+	uint32_t *n_open; /* dependencies not yet ended */
+	uint32_t *first_child; /* into children */
+	op_id *children;
+	op_id *next; /* queue links */
+	size_t n_order, n_ended;
+	double now_s, busy_s;
+	bool is_changed; /* the running set differs from that of the present speeds */
+};
+
+static size_t lane_of(const struct op *op)
+{
+	return (size_t)op->rank * LANE_N + op->lane;
+}
+
+/* Dependents of each operation, by counting sort. */
+static void link_children(struct engine *e, struct arena *arena)
+{
+	const struct schedule *const s = e->s;
+	e->first_child = arena_zalloc(arena, s->n_ops + 1, sizeof *e->first_child);
+	e->children = arena_alloc(arena, s->n_deps, sizeof *e->children);
+	e->n_open = arena_alloc(arena, s->n_ops, sizeof *e->n_open);
+	for (size_t d = 0; d < s->n_deps; d++)
+		e->first_child[s->deps[d]]++;
+	uint32_t sum = 0;
+	for (size_t i = 0; i <= s->n_ops; i++) {
+		sum += i < s->n_ops ? e->first_child[i] : 0;
+		e->first_child[i] = sum; /* end of its run; filled backwards below */
+	}
+	for (size_t i = s->n_ops; i-- > 0;) {
+		e->n_open[i] = s->ops[i + 1].first_dep - s->ops[i].first_dep;
+		for (uint32_t d = s->ops[i].first_dep; d < s->ops[i + 1].first_dep; d++)
+			e->children[--e->first_child[s->deps[d]]] = (op_id)i;
+	}
+}
+
+/* Queues by (ready time, creation): behind all that were ready earlier, in order of creation among those ready now. */
+static void enqueue(struct engine *e, op_id id)
+{
+	struct lane_state *const lane = &e->lanes[lane_of(&e->s->ops[id])];
+	op_id *link = &lane->head;
+	if (lane->tail != NO_OP && (e->t->ready_s[lane->tail] < e->now_s || lane->tail < id))
+		link = &e->next[lane->tail];
+	else
+		while (*link != NO_OP && (e->t->ready_s[*link] < e->now_s || *link < id))
+			link = &e->next[*link];
+	e->next[id] = *link;
+	*link = id;
+	if (e->next[id] == NO_OP)
+		lane->tail = id;
+}
+
+static void release(struct engine *e, op_id id, op_id cause)
+{
+	const struct op *const op = &e->s->ops[id];
+	e->t->ready_s[id] = e->now_s;
+	e->t->cause[id] = cause;
+	if (op->flags & OP_IS_PUSH)
+		e->ranks[op->rank].push = id;
+	enqueue(e, id);
+}
+
+static void end_op(struct engine *e, op_id id)
+{
+	const struct op *const op = &e->s->ops[id];
+	e->t->end_s[id] = e->now_s;
+	e->t->order[e->n_order++] = id << 1 | 1;
+	e->n_ended++;
+	struct lane_state *const lane = &e->lanes[lane_of(op)];
+	lane->last = id;
+	for (uint32_t c = e->first_child[id]; c < e->first_child[id + 1]; c++)
+		if (--e->n_open[e->children[c]] == 0)
+			release(e, e->children[c], id);
+}
+
+/* Books the time since the last change of speed under the limit it ran with. */
+static void book(struct lane_state *lane, double now_s)
+{
+	lane->limited_s[lane->limit] += now_s - lane->since_s;
+	lane->is_stretched |= lane->limit != RES_N;
+	lane->since_s = now_s;
+}
+
+static void start_op(struct engine *e, struct lane_state *lane, op_id id)
+{
+	const struct op *const op = &e->s->ops[id];
+	e->t->start_s[id] = e->now_s;
+	if (e->now_s > e->t->ready_s[id] && lane->last != NO_OP && op->alone_s > 0)
+		e->t->cause[id] = lane->last;
+	e->t->order[e->n_order++] = id << 1;
+	e->t->limit[id] = (uint8_t)e->s->cost->classes[op->kind].res;
+	if (op->alone_s <= 0)
+		return;
+	lane->running = id;
+	lane->speed = 0;
+	lane->end_s = op->alone_s; /* work left; becomes an instant once the speed is known */
+	lane->since_s = e->now_s;
+	lane->limit = RES_N;
+	lane->is_stretched = false;
+	memset(lane->limited_s, 0, sizeof lane->limited_s);
+	e->is_changed = true;
+}
+
+static op_id take_head(struct engine *e, struct lane_state *lane)
+{
+	const op_id id = lane->head;
+	lane->head = e->next[id];
+	if (lane->head == NO_OP)
+		lane->tail = NO_OP;
+	return id;
+}
+
+/* True while an operation that waits for pushes has to. What it waits for is fixed when it is first asked: the last push
+ * enqueued by then (they run in order). */
+static bool waits_for_pushes(struct engine *e, op_id id)
+{
+	if (!(e->s->ops[id].flags & OP_WAITS_PUSHES))
+		return false;
+	struct rank_state *const rank = &e->ranks[e->s->ops[id].rank];
+	if (rank->waiter != id) {
+		rank->waiter = id;
+		rank->awaited = rank->push;
+	}
+	if (rank->awaited == NO_OP)
+		return false;
+	if (e->t->end_s[rank->awaited] < 0)
+		return true;
+	if (e->t->end_s[rank->awaited] > e->t->ready_s[id])
+		e->t->cause[id] = rank->awaited;
+	return false;
+}
+
+/* Starts operations without duration on idle lanes; returns true if one ended, which may have released more. */
+static bool start_instants(struct engine *e)
+{
+	bool has_ended = false;
+	for (size_t i = 0; i < e->n_lanes; i++) {
+		struct lane_state *const lane = &e->lanes[i];
+		while (lane->running == NO_OP && lane->head != NO_OP && e->s->ops[lane->head].alone_s <= 0 &&
+		    !waits_for_pushes(e, lane->head)) {
+			const op_id id = take_head(e, lane);
+			start_op(e, lane, id);
+			end_op(e, id);
+			has_ended = true;
+		}
+	}
+	return has_ended;
+}
+
+static void start_heads(struct engine *e)
+{
+	for (size_t i = 0; i < e->n_lanes; i++) {
+		struct lane_state *const lane = &e->lanes[i];
+		if (lane->running == NO_OP && lane->head != NO_OP && e->s->ops[lane->head].alone_s > 0)
+			start_op(e, lane, take_head(e, lane));
+	}
+}
+
+/* Speeds of the present set; only lanes whose speed changes are touched. */
+static void set_speeds(struct engine *e)
+{
+	for (size_t i = 0; i < e->n_lanes; i++)
+		speed_cache_set(&e->cache, i, e->lanes[i].running == NO_OP ? SPEED_IDLE : e->s->ops[e->lanes[i].running].kind);
+	const struct speeds *const speeds = speed_cache_get(&e->cache);
+	for (size_t i = 0; i < e->n_lanes; i++) {
+		struct lane_state *const lane = &e->lanes[i];
+		if (lane->running == NO_OP || (speeds->speed[i] == lane->speed && speeds->limit[i] == lane->limit))
+			continue;
+		const double left = lane->speed > 0 ? (lane->end_s - e->now_s) * lane->speed : lane->end_s;
+		book(lane, e->now_s);
+		lane->speed = speeds->speed[i];
+		lane->limit = speeds->limit[i];
+		lane->end_s = e->now_s + (left > 0 ? left : 0) / lane->speed;
+	}
+	e->is_changed = false;
+	e->t->n_rate_changes++;
+}
+
+/* What an operation was slowed by longest, if it was slowed most of its time; else what limits its kind alone. */
+static void judge(struct engine *e, struct lane_state *lane, op_id id)
+{
+	book(lane, e->now_s);
+	if (!lane->is_stretched)
+		return;
+	size_t worst = RES_N;
+	for (size_t r = 0; r < RES_N; r++)
+		if (lane->limited_s[r] > lane->limited_s[worst])
+			worst = r;
+	if (worst != RES_N)
+		e->t->limit[id] = (uint8_t)worst;
+}
+
+static void end_due(struct engine *e)
+{
+	for (size_t i = 0; i < e->n_lanes; i++) {
+		struct lane_state *const lane = &e->lanes[i];
+		if (lane->running == NO_OP || lane->end_s > e->now_s)
+			continue;
+		const op_id id = lane->running;
+		judge(e, lane, id);
+		lane->running = NO_OP;
+		e->busy_s += e->now_s - e->t->start_s[id];
+		e->is_changed = true;
+		end_op(e, id);
+	}
+}
+
+static void settle(struct engine *e)
+{
+	while (start_instants(e))
+		;
+	start_heads(e);
+	if (e->is_changed)
+		set_speeds(e);
+}
+
+static void engine_init(struct engine *e, struct timeline *t, const struct schedule *s, const struct sharing *sharing,
+    struct arena *arena)
+{
+	const size_t n = s->n_ops;
+	memset(t, 0, sizeof *t);
+	memset(e, 0, sizeof *e);
+	e->s = s;
+	e->t = t;
+	t->n_ops = n;
+	t->ready_s = arena_alloc(arena, n, sizeof *t->ready_s);
+	t->start_s = arena_alloc(arena, n, sizeof *t->start_s);
+	t->end_s = arena_alloc(arena, n, sizeof *t->end_s);
+	t->cause = arena_alloc(arena, n, sizeof *t->cause);
+	t->limit = arena_alloc(arena, n, sizeof *t->limit);
+	t->order = arena_alloc(arena, 2 * n, sizeof *t->order);
+	e->next = arena_alloc(arena, n, sizeof *e->next);
+	for (size_t i = 0; i < n; i++)
+		t->end_s[i] = -1;
+	e->n_lanes = s->n_ranks * LANE_N;
+	e->lanes = arena_zalloc(arena, e->n_lanes, sizeof *e->lanes);
+	e->ranks = arena_alloc(arena, s->n_ranks, sizeof *e->ranks);
+	for (size_t i = 0; i < e->n_lanes; i++)
+		e->lanes[i].running = e->lanes[i].head = e->lanes[i].tail = e->lanes[i].last = NO_OP;
+	for (size_t i = 0; i < s->n_ranks; i++)
+		e->ranks[i] = (struct rank_state){NO_OP, NO_OP, NO_OP};
+	link_children(e, arena);
+	speed_cache_init(&e->cache, sharing, s->cost, s->n_ranks, arena);
+}
+
+void engine_run(struct timeline *timeline, const struct schedule *schedule, const struct sharing *sharing, struct arena *arena)
+{
+	struct engine e;
+	engine_init(&e, timeline, schedule, sharing, arena);
+	for (size_t i = 0; i < schedule->n_ops; i++)
+		if (e.n_open[i] == 0)
+			release(&e, (op_id)i, NO_OP);
+	settle(&e);
+	while (e.n_ended < schedule->n_ops) {
+		double next_s = DBL_MAX;
+		for (size_t i = 0; i < e.n_lanes; i++)
+			if (e.lanes[i].running != NO_OP && e.lanes[i].end_s < next_s)
+				next_s = e.lanes[i].end_s;
+		assert(next_s < DBL_MAX);
+		e.now_s = next_s;
+		end_due(&e);
+		settle(&e);
+	}
+	timeline->makespan_s = e.now_s;
+	timeline->n_allocations = e.cache.n_computed;
+	timeline->concurrency = e.now_s > 0 ? e.busy_s / e.now_s : 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/speed_cache.h"
+
+#include <string.h>
+
+void speed_cache_init(struct speed_cache *cache, const struct sharing *sharing, const struct cost *cost, size_t n_ranks,
+    struct arena *arena)
+{
+	memset(cache, 0, sizeof *cache);
+	cache->sharing = sharing;
+	cache->cost = cost;
+	cache->arena = arena;
+	cache->n_ranks = n_ranks;
+	cache->n_lanes = n_ranks * LANE_N;
+	cache->kinds = arena_alloc(arena, cache->n_lanes, 1);
+	cache->slots = arena_zalloc(arena, SPEED_SLOTS, sizeof *cache->slots);
+}
+
+/* FNV-1a, folded to a slot. */
+static size_t slot_of(const uint8_t *kinds, size_t n)
+{
+	uint64_t hash = 14695981039346656037u;
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ kinds[i]) * 1099511628211u;
+	return (size_t)(hash ^ hash >> 32) % SPEED_SLOTS;
+}
+
+/* Lists what runs in order of (rank, lane), a waiting host thread included: it may hold a core. */
+static struct speeds *compute(struct speed_cache *cache)
+{
+	struct arena *const arena = cache->arena;
+	struct speeds *const speeds = arena_alloc(arena, 1, sizeof *speeds);
+	speeds->speed = arena_zalloc(arena, cache->n_lanes, sizeof *speeds->speed);
+	speeds->limit = arena_zalloc(arena, cache->n_lanes, 1);
+	speeds->kinds = arena_alloc(arena, cache->n_lanes, 1);
+	memcpy(speeds->kinds, cache->kinds, cache->n_lanes);
+	struct running *const running = arena_alloc(arena, cache->n_lanes, sizeof *running);
+	size_t *const lane_of = arena_alloc(arena, cache->n_lanes, sizeof *lane_of);
+	double *const speed = arena_alloc(arena, cache->n_lanes, sizeof *speed);
+	uint8_t *const limit = arena_alloc(arena, cache->n_lanes, 1);
+	size_t n = 0;
+	for (size_t lane = 0; lane < cache->n_lanes; lane++) {
+		const bool is_idle = cache->kinds[lane] == SPEED_IDLE;
+		if (is_idle && lane % LANE_N != LANE_MAIN)
+			continue;
+		lane_of[n] = lane;
+		running[n++] = (struct running){is_idle ? OP_SYNC : cache->kinds[lane], (uint16_t)(lane / LANE_N)};
+	}
+	cache->sharing->allocate(speed, limit, running, n, cache->cost, cache->n_ranks);
+	for (size_t i = 0; i < n; i++) {
+		speeds->speed[lane_of[i]] = speed[i];
+		speeds->limit[lane_of[i]] = limit[i];
+	}
+	cache->n_computed++;
+	return speeds;
+}
+
+const struct speeds *speed_cache_get(struct speed_cache *cache)
+{
+	struct speeds **const slot = &cache->slots[slot_of(cache->kinds, cache->n_lanes)];
+	for (struct speeds *found = *slot; found; found = found->next)
+		if (!memcmp(found->kinds, cache->kinds, cache->n_lanes))
+			return found;
+	struct speeds *const made = compute(cache);
+	made->next = *slot;
+	*slot = made;
+	return made;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * speed_cache: answers of a sharing model, remembered by the set of running operations.
+ *
+ * Invariant: an answer depends on the kinds running on the lanes alone, so a remembered answer equals a fresh one. A run
+ * meets few sets (tens), whatever its number of operations.
+ */
+#ifndef SIM_SPEED_CACHE_H
+#define SIM_SPEED_CACHE_H
+
+#include <stdint.h>
+
+#include "model/base/arena.h"
+#include "sim/sharing.h"
+
+enum { SPEED_IDLE = 0xff, SPEED_SLOTS = 1024 };
+
+struct speeds {
+	double *speed; /* [n_lanes], meaningless where idle */
+	uint8_t *limit; /* [n_lanes] enum res, RES_N: runs at its alone speed */
+	uint8_t *kinds; /* [n_lanes]: the key */
+	struct speeds *next; /* same slot */
+};
+
+struct speed_cache {
+	const struct sharing *sharing;
+	const struct cost *cost;
+	struct arena *arena; /* borrowed */
+	size_t n_ranks, n_lanes;
+	uint8_t *kinds; /* [n_lanes]: the present set */
+	struct speeds **slots;
+	size_t n_computed;
+};
+
+void speed_cache_init(struct speed_cache *cache, const struct sharing *sharing, const struct cost *cost, size_t n_ranks,
+    struct arena *arena);
+/* Says what runs on a lane: a kind, or SPEED_IDLE. */
+static inline void speed_cache_set(struct speed_cache *cache, size_t lane, unsigned kind)
+{
+	cache->kinds[lane] = (uint8_t)kind;
+}
+/* Speeds of the present set; valid until the arena ends. */
+const struct speeds *speed_cache_get(struct speed_cache *cache);
+
+#endif

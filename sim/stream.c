@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Device work of interleaved updates under the stream order of each chain. MODEL.md "Schedules", "Stream order".
+ */
+#include "sim/steps.h"
+
+void steps_stream_init(struct stream_state *st, struct build *b, enum chain chain, size_t buffers, size_t n_dynamic)
+{
+	struct arena *const arena = b->schedule->arena;
+	size_t *const streamed = arena_alloc(arena, n_dynamic + 1, sizeof *streamed);
+	double largest = 0;
+	size_t n = 0;
+	for (size_t x = 0; x < n_dynamic; x++)
+		if (b->places[x] == PLACE_STREAMED) {
+			streamed[n++] = x;
+			if (b->workload->subgroups[x].n_params > largest)
+				largest = b->workload->subgroups[x].n_params;
+		}
+	*st = (struct stream_state){.chain = chain, .buffers = buffers, .streamed = streamed, .n_streamed = n,
+	    .tensor_last = {NO_OP, NO_OP, NO_OP}, .up_last = NO_OP, .down_last = NO_OP, .adam_last = NO_OP,
+	    .device_bytes = 12 * largest};
+	st->cast = arena_alloc(arena, n, sizeof *st->cast);
+	st->updated = arena_alloc(arena, n, sizeof *st->updated);
+	st->flushed = arena_alloc(arena, n, sizeof *st->flushed);
+	st->fetched = arena_alloc(arena, n, sizeof *st->fetched);
+	for (size_t j = 0; j < n; j++) {
+		st->cast[j] = st->updated[j] = st->flushed[j] = NO_OP;
+		for (size_t i = 0; i < 3; i++)
+			st->fetched[j][i] = NO_OP;
+	}
+}
+
+static double params_of(const struct stream_state *st, const struct build *b, size_t j)
+{
+	return b->workload->subgroups[st->streamed[j]].n_params;
+}
+
+static op_id copy(struct stream_state *st, struct build *b, size_t j, enum op_kind kind, double bytes, op_id after1, op_id after2)
+{
+	const op_id op = build_enqueue(b, kind, bytes, after1, after2);
+	build_subject(b, st->streamed[j]);
+	return op;
+}
+
+void steps_fetch(struct stream_state *st, struct build *b, size_t j)
+{
+	const double n_params = params_of(st, b, j);
+	/* with one buffer set the stream order of published and serial already keeps a set until it is written back */
+	const op_id is_free = j >= st->buffers && st->buffers > 1 ? st->flushed[j - st->buffers] : NO_OP;
+	if (st->chain == CHAIN_PUBLISHED) {
+		for (size_t i = 0; i < 3; i++)
+			st->tensor_last[i] = st->fetched[j][i] =
+			    copy(st, b, j, OP_H2D, 4 * n_params, st->tensor_last[i], is_free);
+	} else if (st->chain == CHAIN_SERIAL) {
+		st->tensor_last[0] = st->fetched[j][0] = copy(st, b, j, OP_H2D, 12 * n_params, st->tensor_last[0], is_free);
+	} else {
+		const op_id written_back = j >= st->buffers ? st->flushed[j - st->buffers] : NO_OP;
+		st->up_last = st->fetched[j][0] = copy(st, b, j, OP_H2D, 12 * n_params, st->up_last, written_back);
+	}
+}
+
+void steps_gradient_cast(struct stream_state *st, struct build *b, size_t j)
+{
+	const double n_params = params_of(st, b, j);
+	st->cast[j] = copy(st, b, j, OP_GPU_CAST, n_params, NO_OP, NO_OP);
+	if (!b->workload->is_update_only)
+		schedule_mem(b->schedule, st->cast[j], true, POOL_GPU, MEM_GRADS, -2 * n_params);
+}
+
+void steps_gpu_update(struct stream_state *st, struct build *b, size_t j)
+{
+	const op_id op = steps_gpu_adam(b, st->streamed[j], st->cast[j]);
+	for (size_t i = 0; i < 3; i++)
+		if (st->fetched[j][i] != NO_OP)
+			schedule_dep(b->schedule, st->fetched[j][i]);
+	if (st->adam_last != NO_OP)
+		schedule_dep(b->schedule, st->adam_last);
+	st->adam_last = st->updated[j] = op;
+}
+
+void steps_write_back(struct stream_state *st, struct build *b, size_t j)
+{
+	const double n_params = params_of(st, b, j);
+	copy(st, b, j, OP_GPU_CAST, n_params, st->updated[j], NO_OP);
+	const op_id done = st->updated[j];
+	if (st->chain == CHAIN_PUBLISHED) {
+		for (size_t i = 0; i < 3; i++)
+			st->tensor_last[i] = copy(st, b, j, OP_D2H, 4 * n_params, st->tensor_last[i], done);
+		st->flushed[j] = st->tensor_last[2];
+	} else if (st->chain == CHAIN_SERIAL) {
+		st->flushed[j] = st->tensor_last[0] = copy(st, b, j, OP_D2H, 12 * n_params, st->tensor_last[0], done);
+	} else {
+		st->flushed[j] = st->down_last = copy(st, b, j, OP_D2H, 12 * n_params, st->down_last, done);
+	}
+}
+
+void steps_wait_fetch(const struct stream_state *st, struct build *b, size_t j)
+{
+	for (size_t i = 0; i < 3; i++)
+		build_wait(b, st->fetched[j][i]);
+}

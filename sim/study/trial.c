@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/study/trial.h"
+
+#include "sim/engine.h"
+
+/* Parameters of a rank whose update runs on the GPU. */
+static double place_all(struct trial *t, struct arena *arena)
+{
+	double gpu_params = 0;
+	t->places = arena_alloc(arena, t->workload.n_subgroups, sizeof *t->places);
+	t->use.policy->place(t->places, t->use.params, &t->workload);
+	for (size_t x = 0; x < t->workload.n_subgroups; x++)
+		gpu_params += t->places[x] == PLACE_CPU ? 0 : t->workload.subgroups[x].n_params;
+	return gpu_params;
+}
+
+int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena, struct err *err)
+{
+	struct batch batch = in->batch;
+	if (batch.gpus <= 0)
+		batch.gpus = in->hw->gpus;
+	if (batch.gpus > in->hw->gpus)
+		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f", batch.gpus, in->hw->name, in->hw->gpus);
+	int code = workload_build(&t->workload, &in->shape, &batch, arena, err);
+	if (!code)
+		code = policy_use_parse(&t->use, in->policy, arena, err);
+	if (code)
+		return code;
+	const struct policy *const policy = t->use.policy;
+	if (policy->resolve)
+		policy->resolve(t->use.params, in->hw, &t->workload, in->threads);
+	t->policy = policy_use_canonical(&t->use, arena);
+	const double gpu_params = place_all(t, arena);
+	cost_init(&t->cost, in->hw, &t->workload, in->threads, policy->workers ? policy->workers(t->use.params) : 0);
+	schedule_init(&t->schedule, &t->cost, arena);
+	const struct iteration_plan plan = {.workload = &t->workload, .use = &t->use, .places = t->places, .sync = in->sync,
+	    .n_iterations = in->n_iterations ? in->n_iterations : ITERATIONS, .n_ranks = in->is_unfolded ? (size_t)batch.gpus : 1};
+	iteration_build(&t->schedule, &plan);
+	engine_run(&t->timeline, &t->schedule, in->sharing, arena);
+	metrics_compute(&t->metrics, &t->timeline, &t->schedule, &t->workload, gpu_params, arena);
+	return 0;
+}

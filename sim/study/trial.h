@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * trial: the straight line, once. Profile, workload and policy in; metrics out. Everything that runs many trials calls it.
+ */
+#ifndef SIM_STUDY_TRIAL_H
+#define SIM_STUDY_TRIAL_H
+
+#include "sim/iteration.h"
+#include "sim/metrics.h"
+
+struct trial_input {
+	const struct hwprofile *hw;
+	struct shape shape;
+	struct batch batch; /* gpus 0: the profile's */
+	const char *policy; /* SPEC */
+	double threads; /* 0: the profile's */
+	const struct sharing *sharing;
+	enum sync sync;
+	size_t n_iterations; /* 0: ITERATIONS */
+	bool is_unfolded; /* simulate every rank; false folds identical ranks, which a test proves equal */
+};
+
+struct trial {
+	struct workload workload;
+	struct policy_use use;
+	const char *policy; /* canonical SPEC */
+	enum place *places;
+	struct cost cost;
+	struct schedule schedule;
+	struct timeline timeline;
+	struct metrics metrics;
+};
+
+/* Runs one trial; everything lives in the arena. STATUS_USAGE for bad shapes and policies. A trial that does not fit runs all the same: see
+ * metrics.fits. */
+int trial_run(struct trial *trial, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
+
+#endif
