@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* Index of the last point with curve->x <= x; the caller knows that x is inside. O(log n). */
 static size_t segment_of(const struct curve *curve, double x)
@@ -43,13 +44,10 @@ double curve_rate(const struct curve *curve, double x)
 	switch (curve->kind) {
 	case CURVE_TRANSFER: /* E2: time is linear in size */
 		return x / lerp(x, xs[i], xs[i + 1], xs[i] / rates[i], xs[i + 1] / rates[i + 1]);
-	case CURVE_THREADS:
-		return lerp(x, xs[i], xs[i + 1], rates[i], rates[i + 1]); /* E2 */
-	case CURVE_SIZE:
-		return lerp(log(x), log(xs[i]), log(xs[i + 1]), rates[i], rates[i + 1]); /* E2 */
+	case CURVE_THREADS: return lerp(x, xs[i], xs[i + 1], rates[i], rates[i + 1]); /* E2 */
+	case CURVE_SIZE: return lerp(log(x), log(xs[i]), log(xs[i + 1]), rates[i], rates[i + 1]); /* E2 */
 	}
-	assert(!"curve kind");
-	return NAN;
+	abort(); /* no such kind */
 }
 
 double curve_peak(const struct curve *curve)

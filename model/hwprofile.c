@@ -61,11 +61,11 @@ static int check_curve(const struct hwprofile *hw, const struct hw_curve_field *
 		return err_set(err, STATUS_INPUT, "%s: /curves/%s: no points", name, field->name);
 	for (size_t i = 0; i < curve->n_points; i++) {
 		if (!(curve->x[i] > below) || !isfinite(curve->x[i]))
-			return err_set(err, STATUS_INPUT, "%s: /curves/%s/points: x = %.10g after %.10g; x must increase", name,
-			    field->name, curve->x[i], below);
+			return err_set(err, STATUS_INPUT, "%s: /curves/%s/points: x = %.10g after %.10g; x must increase",
+			    name, field->name, curve->x[i], below);
 		if (!(curve->rate[i] > 0) || !isfinite(curve->rate[i]))
-			return err_set(err, STATUS_INPUT, "%s: /curves/%s/points: rate %.10g; it must be positive", name, field->name,
-			    curve->rate[i]);
+			return err_set(err, STATUS_INPUT, "%s: /curves/%s/points: rate %.10g; it must be positive", name,
+			    field->name, curve->rate[i]);
 		below = curve->x[i];
 	}
 	return 0;
@@ -84,9 +84,10 @@ static int check_duplex(const struct hwprofile *hw, const char *name, struct err
 
 	for (size_t i = 0; i < 2; i++)
 		if (directions[i].duplex_Bps > tolerance * directions[i].peak_Bps)
-			return err_set(err, STATUS_INPUT, "%s: /values/%s: %.6g is above the one-way peak %.6g of /curves/%s; with "
-			    "both directions busy each is at most as fast as alone", name, directions[i].key,
-			    directions[i].duplex_Bps, directions[i].peak_Bps, directions[i].curve);
+			return err_set(err, STATUS_INPUT,
+			    "%s: /values/%s: %.6g is above the one-way peak %.6g of /curves/%s; with "
+			    "both directions busy each is at most as fast as alone",
+			    name, directions[i].key, directions[i].duplex_Bps, directions[i].peak_Bps, directions[i].curve);
 	return 0;
 }
 
@@ -107,7 +108,8 @@ static int check_relations(const struct hwprofile *hw, const char *name, struct 
 	if (rc == 0)
 		rc = check_at_most(hw->gpus_per_pcie_root, "node/gpus_per_pcie_root", hw->gpus, "node/gpus", name, err);
 	if (rc == 0)
-		rc = check_at_most(hw->smt_gain, "values/smt_gain", hw->threads_per_core, "node/threads_per_core", name, err);
+		rc = check_at_most(
+		    hw->smt_gain, "values/smt_gain", hw->threads_per_core, "node/threads_per_core", name, err);
 	return rc ? rc : check_duplex(hw, name, err);
 }
 
@@ -238,7 +240,8 @@ int hwprofile_scale(struct hwprofile *hw, const char *resource, double factor, s
 	const double factor_max = 1e6;
 
 	if (!(factor >= 1 / factor_max && factor <= factor_max))
-		return err_set(err, STATUS_USAGE, "--scale %s=%.6g: a factor from 1e-6 to 1e6 would be accepted", resource, factor);
+		return err_set(
+		    err, STATUS_USAGE, "--scale %s=%.6g: a factor from 1e-6 to 1e6 would be accepted", resource, factor);
 	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
 		if (strcmp(scales[i].name, resource) != 0)
 			continue;
@@ -247,6 +250,8 @@ int hwprofile_scale(struct hwprofile *hw, const char *resource, double factor, s
 		return 0;
 	}
 	const char *const nearest = err_nearest(resource, words);
-	return err_set(err, STATUS_USAGE, "--scale %s: unknown resource%s%s%s; cpu, dram, h2d, d2h, duplex, gpu, hbm, cores or net "
-	    "would be accepted", resource, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+	return err_set(err, STATUS_USAGE,
+	    "--scale %s: unknown resource%s%s%s; cpu, dram, h2d, d2h, duplex, gpu, hbm, cores or net "
+	    "would be accepted",
+	    resource, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
 }

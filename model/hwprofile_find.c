@@ -103,17 +103,19 @@ static int unknown_name(const char *name, struct arena *arena, struct err *err)
 	const char *list = "";
 
 	if (hwprofile_list(&names, arena) == 0)
-		return err_set(err, STATUS_INPUT, "%s: no shipped hardware profiles are found; set DOS_DATA to the folder that holds "
-		    "hwprofiles/, or give a file (./%s.json)", name, name);
+		return err_set(err, STATUS_INPUT,
+		    "%s: no shipped hardware profiles are found; set DOS_DATA to the folder that holds "
+		    "hwprofiles/, or give a file (./%s.json)",
+		    name, name);
 	for (size_t i = 0; i < names.n; i++)
 		list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", names.items[i]);
 	opt_list_add(&names, NULL, arena);
 	const char *const nearest = err_nearest(name, names.items);
 	if (nearest)
-		return err_set(err, STATUS_INPUT, "%s: no hardware profile of that name; did you mean \"%s\"? shipped: %s", name, nearest,
-		    list);
-	return err_set(err, STATUS_INPUT, "%s: no hardware profile of that name; a file or one of these would be accepted: %s", name,
-	    list);
+		return err_set(err, STATUS_INPUT, "%s: no hardware profile of that name; did you mean \"%s\"? shipped: %s",
+		    name, nearest, list);
+	return err_set(err, STATUS_INPUT,
+	    "%s: no hardware profile of that name; a file or one of these would be accepted: %s", name, list);
 }
 
 int hwprofile_find(const char **path, const char *name, struct arena *arena, struct err *err)

@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Profiles from JSON. Every key is known, every number within its range, and what is wrong is said with its place. */
-#include "model/hwprofile.h"
+#include "model/hwprofile_reader.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
-
-#include "model/base/json.h"
-
-/* What every reading step needs. */
-struct reader {
-	struct hwprofile *hw;
-	const struct json_doc *doc;
-	struct arena *arena;
-	struct err *err;
-};
 
 static double *number_at(struct hwprofile *hw, size_t offset)
 {
 	return (double *)(void *)((char *)hw + offset);
 }
 
-static struct curve *curve_at(struct hwprofile *hw, size_t offset)
-{
-	return (struct curve *)(void *)((char *)hw + offset);
-}
-
 /* ---- texts */
 
-static int optional_text(const char **text, const struct reader *r, const json_node *parent, const char *key)
+int reader_optional_text(const char **text, const struct reader *r, const json_node *parent, const char *key)
 {
 	*text = "";
 	if (!json_get(parent, key))
@@ -40,7 +24,7 @@ static int optional_text(const char **text, const struct reader *r, const json_n
 }
 
 /* Into a member of fixed size. */
-static int short_text(char *to, size_t size, const struct reader *r, const json_node *parent, const char *key)
+int reader_short_text(char *to, size_t size, const struct reader *r, const json_node *parent, const char *key)
 {
 	const char *text;
 	const int rc = json_text(&text, r->doc, parent, key, r->err);
@@ -48,8 +32,8 @@ static int short_text(char *to, size_t size, const struct reader *r, const json_
 	if (rc)
 		return rc;
 	if (strlen(text) >= size)
-		return json_fail(r->doc, json_get(parent, key), r->err, "%zu bytes long; at most %zu would be accepted", strlen(text),
-		    size - 1);
+		return json_fail(r->doc, json_get(parent, key), r->err, "%zu bytes long; at most %zu would be accepted",
+		    strlen(text), size - 1);
 	memcpy(to, text, strlen(text) + 1);
 	return 0;
 }
@@ -76,7 +60,8 @@ static int text_list(const char ***texts, size_t *n, const struct reader *r, con
 
 static int read_provenance(const struct reader *r, const json_node *root)
 {
-	static const char *const keys[] = {"tool", "date", "machine", "command", "sources", "fitted_on", "note", "complete", NULL};
+	static const char *const keys[] = {
+	    "tool", "date", "machine", "command", "sources", "fitted_on", "note", "complete", NULL};
 	struct hw_provenance *const p = &r->hw->provenance;
 	const struct {
 		const char *key, **text;
@@ -86,7 +71,7 @@ static int read_provenance(const struct reader *r, const json_node *root)
 	int rc = node ? json_only_keys(r->doc, node, keys, r->err) : 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(texts) / sizeof(texts[0]); i++)
-		rc = optional_text(texts[i].text, r, node, texts[i].key);
+		rc = reader_optional_text(texts[i].text, r, node, texts[i].key);
 	if (rc == 0)
 		rc = text_list(&p->sources, &p->n_sources, r, node, "sources");
 	if (rc == 0)
@@ -117,14 +102,15 @@ static int read_node(const struct reader *r, const json_node *root)
 			continue;
 		rc = json_number(value, r->doc, node, field->name, field->min, field->max, r->err);
 		if (rc == 0 && *value != floor(*value))
-			rc = json_fail(r->doc, json_get(node, field->name), r->err, "%.10g: a whole number is expected", *value);
+			rc = json_fail(
+			    r->doc, json_get(node, field->name), r->err, "%.10g: a whole number is expected", *value);
 	}
 	return rc;
 }
 
 /* ---- values */
 
-static int read_kind(enum hw_kind *kind, const struct reader *r, const json_node *node)
+int reader_kind(enum hw_kind *kind, const struct reader *r, const json_node *node)
 {
 	const char *word;
 
@@ -140,12 +126,12 @@ static int read_kind(enum hw_kind *kind, const struct reader *r, const json_node
 			return 0;
 		}
 	}
-	return json_fail(r->doc, json_get(node, "kind"), r->err, "\"%s\": measured, fitted, datasheet or assumed would be accepted",
-	    word);
+	return json_fail(r->doc, json_get(node, "kind"), r->err,
+	    "\"%s\": measured, fitted, datasheet or assumed would be accepted", word);
 }
 
-static int read_interval(struct hw_meta *meta, const struct reader *r, const json_node *node, double value,
-    const struct hw_field *field)
+static int read_interval(
+    struct hw_meta *meta, const struct reader *r, const json_node *node, double value, const struct hw_field *field)
 {
 	const bool has_lo = json_get(node, "lo") != NULL, has_hi = json_get(node, "hi") != NULL;
 
@@ -155,7 +141,8 @@ static int read_interval(struct hw_meta *meta, const struct reader *r, const jso
 	if (rc == 0)
 		rc = json_number(&meta->hi, r->doc, node, "hi", field->min, field->max, r->err);
 	if (rc == 0 && !(meta->lo <= value && value <= meta->hi))
-		rc = json_fail(r->doc, node, r->err, "value %.10g is not between lo %.10g and hi %.10g", value, meta->lo, meta->hi);
+		rc = json_fail(
+		    r->doc, node, r->err, "value %.10g is not between lo %.10g and hi %.10g", value, meta->lo, meta->hi);
 	return rc;
 }
 
@@ -188,15 +175,15 @@ static int read_value(const struct reader *r, const json_node *node, const struc
 	if (rc == 0)
 		rc = json_number(value, r->doc, node, "value", field->min, field->max, r->err);
 	if (rc == 0)
-		rc = read_kind(&meta->kind, r, node);
+		rc = reader_kind(&meta->kind, r, node);
 	if (rc == 0)
 		rc = read_interval(meta, r, node, *value, field);
 	if (rc == 0)
 		rc = read_samples(meta, r, node, field);
-	return rc ? rc : optional_text(&meta->source, r, node, "source");
+	return rc ? rc : reader_optional_text(&meta->source, r, node, "source");
 }
 
-static struct hw_meta *new_meta(const struct reader *r, size_t n)
+struct hw_meta *reader_new_meta(const struct reader *r, size_t n)
 {
 	struct hw_meta *const meta = arena_alloc(r->arena, n, sizeof(*meta));
 
@@ -209,7 +196,7 @@ static int read_values(const struct reader *r, const json_node *root)
 {
 	const char *keys[HW_N_VALUES + 1] = {NULL};
 	const json_node *values;
-	struct hw_meta *const meta = new_meta(r, HW_N_VALUES);
+	struct hw_meta *const meta = reader_new_meta(r, HW_N_VALUES);
 	int rc = json_object(&values, r->doc, root, "values", r->err);
 
 	r->hw->value_meta = meta;
@@ -229,139 +216,12 @@ static int read_values(const struct reader *r, const json_node *root)
 	return rc;
 }
 
-/* ---- curves */
-
-static int read_point(struct curve *curve, const struct reader *r, const json_node *point)
-{
-	const size_t i = curve->n_points;
-	const double x_max = curve->kind == CURVE_THREADS ? 4096 : 1e15;
-
-	if (!json_is_array(point) || json_count(point) != 2)
-		return json_fail(r->doc, point, r->err, "a pair [x, rate] is expected");
-	int rc = json_number_of(&curve->x[i], r->doc, json_at(point, 0), 1, x_max, r->err);
-	if (rc == 0)
-		rc = json_number_of(&curve->rate[i], r->doc, json_at(point, 1), 1, 1e18, r->err);
-	if (rc == 0 && i > 0 && !(curve->x[i] > curve->x[i - 1]))
-		rc = json_fail(r->doc, point, r->err, "x = %.10g after %.10g; x must increase", curve->x[i], curve->x[i - 1]);
-	curve->n_points++;
-	return rc;
-}
-
-static int read_curve(struct curve *curve, const struct reader *r, const json_node *node, struct hw_meta *meta)
-{
-	static const char *const keys[] = {"kind", "source", "points", NULL};
-	const json_node *points;
-	int rc = json_only_keys(r->doc, node, keys, r->err);
-
-	if (rc == 0)
-		rc = read_kind(&meta->kind, r, node);
-	if (rc == 0)
-		rc = optional_text(&meta->source, r, node, "source");
-	if (rc == 0)
-		rc = json_array(&points, r->doc, node, "points", r->err);
-	if (rc)
-		return rc;
-	const size_t n = json_count(points);
-	if (n < 1 || n > CURVE_POINTS_MAX)
-		return json_fail(r->doc, points, r->err, "%zu points; 1 to %d would be accepted", n, (int)CURVE_POINTS_MAX);
-	for (const json_node *point = json_first(points); point && rc == 0; point = json_next(point))
-		rc = read_point(curve, r, point);
-	return rc;
-}
-
-/* Curves that a file may leave out. */
-static void fill_curves(struct hwprofile *hw)
-{
-	if (hw->cpu_adam_fused.n_points == 0)
-		hw->cpu_adam_fused = hw->cpu_adam;
-	if (hw->cpu_unscale.n_points == 0) {
-		hw->cpu_unscale = hw->cpu_adam; /* as memory-bound as Adam: 28 bytes a parameter there, 8 here */
-		curve_scale(&hw->cpu_unscale, 28.0 / 8.0);
-	}
-}
-
-static int read_curves(const struct reader *r, const json_node *root)
-{
-	const char *keys[HW_N_CURVES + 1] = {NULL};
-	const json_node *curves;
-	struct hw_meta *const meta = new_meta(r, HW_N_CURVES);
-	int rc = json_object(&curves, r->doc, root, "curves", r->err);
-
-	r->hw->curve_meta = meta;
-	for (size_t i = 0; i < HW_N_CURVES; i++)
-		keys[i] = hw_curve_fields[i].name;
-	if (rc == 0)
-		rc = json_only_keys(r->doc, curves, keys, r->err);
-	for (size_t i = 0; rc == 0 && i < HW_N_CURVES; i++) {
-		const struct hw_curve_field *const field = &hw_curve_fields[i];
-		const json_node *const node = json_get(curves, field->name);
-		struct curve *const curve = curve_at(r->hw, field->offset);
-		curve->kind = field->kind;
-		if (node)
-			rc = read_curve(curve, r, node, &meta[i]);
-		else if (field->is_required)
-			rc = json_fail(r->doc, curves, r->err, "\"%s\" is missing: %s", field->name, field->text);
-	}
-	if (rc == 0)
-		fill_curves(r->hw);
-	return rc;
-}
-
-/* ---- contention grid */
-
-static int read_activity(char *to, const struct reader *r, const json_node *cell, const char *key)
-{
-	static const char *const activities[] = {"cpu_adam", "cpu_downscale", "h2d", "d2h", "duplex", "gemm", "spin", NULL};
-	const int rc = short_text(to, sizeof(((struct hw_corun *)0)->first), r, cell, key);
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; activities[i]; i++)
-		if (strcmp(to, activities[i]) == 0)
-			return 0;
-	return json_fail(r->doc, json_get(cell, key), r->err,
-	    "\"%s\": cpu_adam, cpu_downscale, h2d, d2h, duplex, gemm or spin would be accepted", to);
-}
-
-static int read_cell(struct hw_corun *cell, const struct reader *r, const json_node *node)
-{
-	static const char *const keys[] = {"first", "second", "first_threads", "second_threads", "first_alone", "first_together",
-	    "second_alone", "second_together", NULL};
-	double *const numbers[] = {&cell->first_threads, &cell->second_threads, &cell->first_alone, &cell->first_together,
-	    &cell->second_alone, &cell->second_together};
-	int rc = json_only_keys(r->doc, node, keys, r->err);
-
-	if (rc == 0)
-		rc = read_activity(cell->first, r, node, keys[0]);
-	if (rc == 0)
-		rc = read_activity(cell->second, r, node, keys[1]);
-	for (size_t i = 0; rc == 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		const bool is_threads = i < 2; /* optional: 0 for copies */
-		if (!is_threads || json_get(node, keys[i + 2]))
-			rc = json_number(numbers[i], r->doc, node, keys[i + 2], 0, is_threads ? 4096 : 1e18, r->err);
-	}
-	return rc;
-}
-
-static int read_corun(const struct reader *r, const json_node *root)
-{
-	const json_node *cells;
-
-	if (!json_get(root, "corun"))
-		return 0;
-	int rc = json_array(&cells, r->doc, root, "corun", r->err);
-	if (rc == 0 && json_count(cells) > HW_CORUN_MAX)
-		rc = json_fail(r->doc, cells, r->err, "%zu cells; at most %d would be accepted", json_count(cells), (int)HW_CORUN_MAX);
-	for (const json_node *cell = rc ? NULL : json_first(cells); cell && rc == 0; cell = json_next(cell))
-		rc = read_cell(&r->hw->corun[r->hw->n_corun++], r, cell);
-	return rc;
-}
-
 /* ---- the whole */
 
 static int read_head(const struct reader *r, const json_node *root)
 {
-	static const char *const keys[] = {"schema", "name", "summary", "provenance", "node", "values", "curves", "corun", NULL};
+	static const char *const keys[] = {
+	    "schema", "name", "summary", "provenance", "node", "values", "curves", "corun", NULL};
 	static const char schema[] = "dos-hwprofile/1";
 	const char *text;
 
@@ -373,11 +233,11 @@ static int read_head(const struct reader *r, const json_node *root)
 	if (rc == 0)
 		rc = json_only_keys(r->doc, root, keys, r->err);
 	if (rc == 0)
-		rc = short_text(r->hw->name, sizeof(r->hw->name), r, root, "name");
+		rc = reader_short_text(r->hw->name, sizeof(r->hw->name), r, root, "name");
 	if (rc == 0 && r->hw->name[0] == '\0')
 		rc = json_fail(r->doc, json_get(root, "name"), r->err, "is empty; a name is expected");
 	if (rc == 0 && json_get(root, "summary"))
-		rc = short_text(r->hw->summary, sizeof(r->hw->summary), r, root, "summary");
+		rc = reader_short_text(r->hw->summary, sizeof(r->hw->summary), r, root, "summary");
 	return rc;
 }
 
@@ -385,7 +245,7 @@ static int read_doc(struct hwprofile *hw, const struct json_doc *doc, struct are
 {
 	const struct reader r = {.hw = hw, .doc = doc, .arena = arena, .err = err};
 	static int (*const steps[])(const struct reader *, const json_node *) = {
-	    read_head, read_provenance, read_node, read_values, read_curves, read_corun};
+	    read_head, read_provenance, read_node, read_values, reader_curves, reader_corun};
 	int rc = 0;
 
 	memset(hw, 0, sizeof(*hw));
@@ -412,8 +272,8 @@ int hwprofile_load(struct hwprofile *hw, const char *path, struct arena *arena, 
 	return rc;
 }
 
-int hwprofile_parse(struct hwprofile *hw, const char *name, const char *text, size_t n_bytes, struct arena *arena,
-    struct err *err)
+int hwprofile_parse(
+    struct hwprofile *hw, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
 {
 	struct json_doc *doc;
 	int rc = json_parse(&doc, name, text, n_bytes, err);

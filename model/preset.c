@@ -7,17 +7,17 @@
 #define DOS_PAPER "arXiv 2410.21316, logs of the authors' artifact (DataStates/artifacts)"
 
 /* The authors' models: Megatron-DeepSpeed llama, SwiGLU, RMSNorm, no biases, untied, vocabulary 50257 padded to 50304. */
-#define PAPER_LLAMA(label, n_layers, n_hidden, n_heads, n_kv_heads, n_ffn, from)                                                \
-	{                                                                                                                       \
-		.shape = {.name = (label),                                                                                      \
-		    .arch = ARCH_LLAMA,                                                                                         \
-		    .layers = (n_layers),                                                                                       \
-		    .hidden = (n_hidden),                                                                                       \
-		    .heads = (n_heads),                                                                                         \
-		    .kv_heads = (n_kv_heads),                                                                                   \
-		    .ffn = (n_ffn),                                                                                             \
-		    .vocab = 50304},                                                                                            \
-		.source = (from)                                                                                                \
+#define PAPER_LLAMA(label, n_layers, n_hidden, n_heads, n_kv_heads, n_ffn, from) \
+	{ \
+		.shape = {.name = (label), \
+		    .arch = ARCH_LLAMA, \
+		    .layers = (n_layers), \
+		    .hidden = (n_hidden), \
+		    .heads = (n_heads), \
+		    .kv_heads = (n_kv_heads), \
+		    .ffn = (n_ffn), \
+		    .vocab = 50304}, \
+		.source = (from) \
 	}
 
 const struct shape_preset shape_presets[] = {
@@ -30,14 +30,14 @@ const struct shape_preset shape_presets[] = {
     PAPER_LLAMA("30b", 60, 6656, 52, 4, 17920, DOS_PAPER),
     PAPER_LLAMA("70b", 80, 8192, 64, 4, 21824, DOS_PAPER),
     {.shape = {.name = "gpt-1.3b-untied",
-         .arch = ARCH_GPT,
-         .layers = 24,
-         .hidden = 2048,
-         .heads = 32,
-         .kv_heads = 32,
-         .ffn = 8192,
-         .vocab = 32000},
-        .source = "model of our own training runs on an H200 (traces/recorded)"},
+	 .arch = ARCH_GPT,
+	 .layers = 24,
+	 .hidden = 2048,
+	 .heads = 32,
+	 .kv_heads = 32,
+	 .ffn = 8192,
+	 .vocab = 32000},
+	.source = "model of our own training runs on an H200 (traces/recorded)"},
 };
 const size_t n_shape_presets = sizeof(shape_presets) / sizeof(shape_presets[0]);
 

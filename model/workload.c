@@ -39,8 +39,8 @@ static int check_counts(const struct count *counts, size_t n, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		const struct count *const c = &counts[i];
 		if (!(c->value >= c->min && c->value <= c->max) || c->value != floor(c->value))
-			return err_set(err, STATUS_USAGE, "%s %.15g: a whole number from %.15g to %.15g would be accepted", c->flag,
-			    c->value, c->min, c->max);
+			return err_set(err, STATUS_USAGE, "%s %.15g: a whole number from %.15g to %.15g would be accepted",
+			    c->flag, c->value, c->min, c->max);
 	}
 	return 0;
 }
@@ -76,10 +76,12 @@ static int check_shape(const struct shape *shape, struct err *err)
 	if (rc)
 		return rc;
 	if (fmod(shape->heads, shape->kv_heads) != 0)
-		return err_set(err, STATUS_USAGE, "--kv-heads %.15g does not divide --heads %.15g", shape->kv_heads, shape->heads);
+		return err_set(
+		    err, STATUS_USAGE, "--kv-heads %.15g does not divide --heads %.15g", shape->kv_heads, shape->heads);
 	if (shape->head_dim == 0 && fmod(shape->hidden, shape->heads) != 0)
-		return err_set(err, STATUS_USAGE, "--heads %.15g does not divide --hidden %.15g (and the model gives no head_dim)",
-		    shape->heads, shape->hidden);
+		return err_set(err, STATUS_USAGE,
+		    "--heads %.15g does not divide --hidden %.15g (and the model gives no head_dim)", shape->heads,
+		    shape->hidden);
 	return 0;
 }
 
@@ -198,11 +200,13 @@ static int make_tensors(struct workload *w, struct arena *arena, struct err *err
 	w->n_params = start.n_params + layers * layer.n_params + end.n_params;
 	const double n_tensors = (double)(start.n + end.n) + layers * (double)layer.n;
 	if (!(w->n_params <= params_max))
-		return err_set(err, STATUS_USAGE, "the model has %.4g parameters; up to 9e15 would be accepted (--layers, --hidden, "
-		    "--ffn, --vocab)", w->n_params);
+		return err_set(err, STATUS_USAGE,
+		    "the model has %.4g parameters; up to 9e15 would be accepted (--layers, --hidden, "
+		    "--ffn, --vocab)",
+		    w->n_params);
 	if (n_tensors > WORKLOAD_ITEMS_MAX)
-		return err_set(err, STATUS_USAGE, "--layers %.15g makes %.4g tensors; up to %.4g would be accepted", layers, n_tensors,
-		    (double)WORKLOAD_ITEMS_MAX);
+		return err_set(err, STATUS_USAGE, "--layers %.15g makes %.4g tensors; up to %.4g would be accepted", layers,
+		    n_tensors, (double)WORKLOAD_ITEMS_MAX);
 	w->n_tensors = (size_t)n_tensors;
 	w->tensors = arena_alloc(arena, w->n_tensors, sizeof(*w->tensors));
 	struct tensor *to = append(w->tensors, &start, TENSOR_NO_LAYER);
@@ -242,8 +246,10 @@ static int make_equal_subgroups(struct workload *w, struct arena *arena, struct 
 	w->rank_params = n * size;
 	w->n_params = w->rank_params * w->batch.gpus;
 	if (!(w->n_params <= params_max))
-		return err_set(err, STATUS_USAGE, "%.15g subgroups of %.15g on %.15g GPUs are %.4g parameters; up to 9e15 would be "
-		    "accepted (--n-subgroups, --subgroup)", n, size, w->batch.gpus, w->n_params);
+		return err_set(err, STATUS_USAGE,
+		    "%.15g subgroups of %.15g on %.15g GPUs are %.4g parameters; up to 9e15 would be "
+		    "accepted (--n-subgroups, --subgroup)",
+		    n, size, w->batch.gpus, w->n_params);
 	w->max_subgroup_params = size;
 	w->n_subgroups = (size_t)n;
 	w->subgroups = arena_alloc(arena, w->n_subgroups, sizeof(*w->subgroups));
@@ -260,8 +266,8 @@ static unsigned long long content_hash(const struct workload *w)
 	const struct batch *const b = &w->batch;
 	const double batch[] = {b->gpus, b->mbs, b->grad_accum, b->seq, b->has_checkpointing, (double)b->precision,
 	    b->subgroup_params, b->n_subgroups};
-	const double shape[] = {(double)s->arch, s->layers, s->hidden, s->heads, s->kv_heads, s->ffn, s->vocab, s->positions,
-	    head_dim(s), s->is_tied, s->has_bias, s->has_qkv_bias, s->has_split_tensors};
+	const double shape[] = {(double)s->arch, s->layers, s->hidden, s->heads, s->kv_heads, s->ffn, s->vocab,
+	    s->positions, head_dim(s), s->is_tied, s->has_bias, s->has_qkv_bias, s->has_split_tensors};
 	const unsigned long long hash = hash_numbers(HASH_START, batch, sizeof(batch) / sizeof(batch[0]));
 
 	return w->is_update_only ? hash : hash_numbers(hash, shape, sizeof(shape) / sizeof(shape[0]));
@@ -276,8 +282,8 @@ static void assert_invariant(const struct workload *w)
 	assert(sum_params == w->rank_params); /* exact: all are integers below 2^53 */
 }
 
-int workload_build(struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena,
-    struct err *err)
+int workload_build(
+    struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena, struct err *err)
 {
 	*workload = (struct workload){.shape = *shape, .batch = *batch};
 	fill(workload);

@@ -53,13 +53,25 @@ struct point {
 };
 static const struct point points[] = {
     /* E2: proportional below, linear inside, flat above */
-    {&threads, 1, 5}, {&threads, 2, 10}, {&threads, 3, 20}, {&threads, 4, 30}, {&threads, 10, 45}, {&threads, 16, 60},
+    {&threads, 1, 5},
+    {&threads, 2, 10},
+    {&threads, 3, 20},
+    {&threads, 4, 30},
+    {&threads, 10, 45},
+    {&threads, 16, 60},
     {&threads, 64, 60},
     /* linear in log x, flat outside */
-    {&size, 1, 100}, {&size, 10, 100}, {&size, 100, 200}, {&size, 1000, 300}, {&size, 3162.2776601683795, 250},
-    {&size, 10000, 200}, {&size, 1e9, 200},
+    {&size, 1, 100},
+    {&size, 10, 100},
+    {&size, 100, 200},
+    {&size, 1000, 300},
+    {&size, 3162.2776601683795, 250},
+    {&size, 10000, 200},
+    {&size, 1e9, 200},
     /* one point */
-    {&single, 1e6, 25e9}, {&single, 1e5, 2.5e9}, {&single, 1e9, 25e9},
+    {&single, 1e6, 25e9},
+    {&single, 1e5, 2.5e9},
+    {&single, 1e9, 25e9},
 };
 
 START_TEST(rules)
