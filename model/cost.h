@@ -30,7 +30,7 @@ extern const char *const res_names[RES_N + 1]; /* NULL-terminated */
 /* Serial resources of a rank: one operation at a time each. */
 #define LANE_LIST(X)                                                                                                     \
 	X(MAIN, "host main") X(WORKER, "host worker") X(GPU, "gpu compute") X(H2D, "h2d engine") X(D2H, "d2h engine")    \
-	X(NET, "collectives")
+	X(NET, "all-gather") X(REDUCE, "gradient reduce")
 
 enum lane {
 #define LANE_ENUM(name, text) LANE_##name,
@@ -56,11 +56,11 @@ extern const char *const lane_names[LANE_N];
 	X(COMPUTE, GPU, SECONDS, GPU, "compute")                                                                         \
 	X(GPU_ADAM, GPU, PARAMS, HBM, "gpu adam")                                                                        \
 	X(GPU_CAST, GPU, PARAMS, HBM, "gpu cast")                                                                        \
-	X(GPU_NORM, GPU, PARAMS, HBM, "gradient norm")                                                                   \
+	X(GPU_NORM, REDUCE, PARAMS, HBM, "gradient norm")                                                                   \
 	X(H2D, H2D, BYTES, H2D, "h2d")                                                                                   \
 	X(D2H, D2H, BYTES, D2H, "d2h")                                                                                   \
 	X(GATHER, NET, BYTES, NET, "all-gather")                                                                         \
-	X(REDUCE, NET, PARAMS, NET, "reduce-scatter")
+	X(REDUCE, REDUCE, PARAMS, NET, "reduce-scatter")
 
 enum op_kind {
 #define OP_ENUM(name, lane, unit, res, text) OP_##name,

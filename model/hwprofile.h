@@ -73,10 +73,12 @@
 	X(step_fixed_s, UNIT_SECONDS, 0, 100, 0, "start of the step: cache emptied, synchronised")                           \
 	X(step_subgroup_s, UNIT_SECONDS, 0, 100, 0, "start of the step, per subgroup: norm and small all-reduce")            \
 	X(cpu_subgroup_s, UNIT_SECONDS, 0, 100, 0, "host overhead of one subgroup in the update loop")                       \
+	X(stream_subgroup_s, UNIT_SECONDS, 0, 100, 0, "host overhead of one GPU-scheduled subgroup before its Adam")         \
 	X(kernel_launch_s, UNIT_SECONDS, 0, 1, 5e-6, "launch of one GPU kernel or copy")                                     \
 	X(other_s, UNIT_SECONDS, 0, 100, 0, "logging and reports of recorded runs per iteration")                            \
 	X(live_params, UNIT_PARAMS, 0, 1e15, 1e9, "gathered parameters alive at once (stage3_max_live_parameters)")          \
 	X(gpu_reserved_bytes, UNIT_BYTES, 0, 1e15, 0, "GPU memory of the framework besides the model")                       \
+	X(host_overhead_bytes_per_param, UNIT_BYTES, 0, 1024, 4.5, "host bytes beside P, M, V, gradient and 16-bit copy")    \
 	X(host_reserved_bytes, UNIT_BYTES, 0, 1e18, 0, "host memory of the processes besides the model, node")               \
 	X(power_W, UNIT_WATT, 0, 1e9, 0, "power of the node, 0 unknown")                                                     \
 	X(price_per_hour, UNIT_NONE, 0, 1e9, 0, "price of the node per hour, 0 unknown")

@@ -32,6 +32,7 @@ struct build {
 	const enum place *places; /* [n_subgroups] */
 	op_id main_last; /* MAIN's last operation */
 	op_id worker_last;
+	op_id push_last; /* newest 16-bit push: pushes run in order, so its end is the end of all */
 	op_id reduce_last; /* the serial reduce stream */
 	op_id compute_last; /* default stream */
 	op_id *pending; /* device and worker operations since MAIN last waited for the device */

@@ -234,7 +234,7 @@ void iteration_build(struct schedule *schedule, const struct iteration_plan *pla
 		list_buckets(&pass.buckets, plan, schedule->arena);
 	for (size_t rank = 0; rank < plan->n_ranks; rank++) {
 		pass.b = (struct build){.schedule = schedule, .workload = plan->workload, .places = plan->places,
-		    .main_last = NO_OP, .worker_last = NO_OP, .reduce_last = NO_OP, .compute_last = NO_OP};
+		    .main_last = NO_OP, .worker_last = NO_OP, .push_last = NO_OP, .reduce_last = NO_OP, .compute_last = NO_OP};
 		schedule->rank = (uint16_t)rank;
 		schedule->phase = PHASE_FORWARD;
 		if (rank == 0) {

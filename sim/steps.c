@@ -105,10 +105,10 @@ void steps_hold_states(struct build *b)
 			steps_hold(b, POOL_GPU, MEM_STATES, 16 * n_params);
 			continue;
 		}
-		const double fp32_bytes = steps_pinned_bytes(4 * n_params);
-		steps_hold(b, POOL_HOST, MEM_STATES, 3 * fp32_bytes);
-		steps_hold(b, POOL_HOST, MEM_GRADS, fp32_bytes);
-		steps_hold(b, POOL_HOST, MEM_PARAMS, steps_pinned_bytes(2 * n_params));
+		steps_hold(b, POOL_HOST, MEM_STATES, 12 * n_params);
+		steps_hold(b, POOL_HOST, MEM_GRADS, 4 * n_params);
+		steps_hold(b, POOL_HOST, MEM_PARAMS, 2 * n_params);
+		steps_hold(b, POOL_HOST, MEM_RESERVED, b->schedule->cost->hw->host_overhead_bytes_per_param * n_params);
 	}
 }
 

@@ -31,8 +31,8 @@ enum op_kind steps_adam_kind(enum grads grads, bool is_fused);
 
 /* Pinned allocators round up to powers of two. */
 double steps_pinned_bytes(double bytes);
-/* Memory held from start to end: GPU-resident subgroups 16 B per parameter; on the host fp32 P, M, V, gradient and the 16-bit copy of
- * every other subgroup, pinned. */
+/* Memory held from start to end: GPU-resident subgroups 16 B per parameter; on the host fp32 P, M, V, gradient, 16-bit copy and
+ * the profile's overhead of every other subgroup. */
 void steps_hold_states(struct build *b);
 void steps_hold(struct build *b, enum pool pool, enum mem mem, double bytes);
 

@@ -129,7 +129,7 @@ static void start_window(struct stream_state *st, struct build *b, size_t j)
 static void end_update(struct stream_state *st, struct build *b, const struct params *p, size_t n_flushed)
 {
 	if (p->chain == CHAIN_PUBLISHED) {
-		build_wait_pushes(b);
+		build_wait(b, b->push_last);
 		build_wait(b, st->adam_last);
 		return;
 	}
@@ -154,6 +154,8 @@ static void update(struct build *b, const void *params)
 		}
 		if (b->places[x] == PLACE_STREAMED) {
 			steps_wait_fetch(&st, b, j);
+			if (b->schedule->cost->hw->stream_subgroup_s > 0)
+				build_main(b, OP_HOST, b->schedule->cost->hw->stream_subgroup_s);
 			steps_gpu_update(&st, b, j++);
 			continue;
 		}

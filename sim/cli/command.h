@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * command: what `dos NAME` runs. One file a command; main.c has the table.
+ *
+ * argv[0] is the command's name. Returns an exit code (enum status); when it is not 0, err says why and main prints it.
+ */
+#ifndef SIM_CLI_COMMAND_H
+#define SIM_CLI_COMMAND_H
+
+#include "model/base/err.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv, struct err *err);
+	const char *summary; /* one line */
+};
+
+int command_simulate(int argc, char **argv, struct err *err);
+int command_model(int argc, char **argv, struct err *err);
+int command_validate(int argc, char **argv, struct err *err);
+int command_list(int argc, char **argv, struct err *err);
+int command_profile(int argc, char **argv, struct err *err);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What the options of common.h mean. */
+#include "sim/cli/common.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/study/specs.h"
+
+void common_note(const struct common *c, const char *fmt, ...)
+{
+	va_list args;
+
+	if (c->is_quiet)
+		return;
+	va_start(args, fmt);
+	fputs("dos: ", stderr);
+	vfprintf(stderr, fmt, args);
+	putc('\n', stderr);
+	va_end(args);
+}
+
+/* ---- machine */
+
+/* "RES=F" */
+static int apply_scale(struct hwprofile *hw, const char *item, struct arena *arena, struct err *err)
+{
+	const size_t length = strcspn(item, "=");
+	double factor;
+
+	if (length == 0 || item[length] == '\0')
+		return err_set(err, STATUS_USAGE, "--scale %s: RES=F would be accepted, such as dram=1.5", item);
+	if (units_parse(&factor, UNIT_NONE, item + length + 1, err))
+		return err_wrap(err, "--scale %s", item);
+	return hwprofile_scale(hw, arena_printf(arena, "%.*s", (int)length, item), factor, err);
+}
+
+int common_scale(struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err)
+{
+	for (size_t i = 0; i < c->scales.n; i++) {
+		struct opt_list items = {0};
+		if (opt_expand(&items, c->scales.items[i], ',', arena, err))
+			return err_wrap(err, "--scale");
+		for (size_t j = 0; j < items.n; j++)
+			if (apply_scale(hw, items.items[j], arena, err))
+				return err->code;
+	}
+	return 0;
+}
+
+const char *common_scale_text(const struct common *c, struct arena *arena)
+{
+	const char *text = "";
+
+	for (size_t i = 0; i < c->scales.n; i++)
+		text = arena_printf(arena, "%s%s%s", text, i ? "," : "", c->scales.items[i]);
+	return text;
+}
+
+int common_hw(struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err)
+{
+	if (!c->hw)
+		return err_set(err, STATUS_USAGE, "--hw is missing: a shipped profile (dos list profiles) or a file");
+	const int code = hwprofile_load(hw, c->hw, arena, err);
+	return code ? code : common_scale(hw, c, arena, err);
+}
+
+int common_sharing(const struct sharing **sharing, const struct common *c, struct arena *arena, struct err *err)
+{
+	struct opt_list names = {0};
+	const char *list = "";
+
+	*sharing = sharing_find(c->contention);
+	if (*sharing)
+		return 0;
+	for (size_t i = 0; sharing_all[i]; i++) {
+		opt_list_add(&names, sharing_all[i]->name, arena);
+		list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", sharing_all[i]->name);
+	}
+	opt_list_add(&names, NULL, arena);
+	const char *const nearest = err_nearest(c->contention, names.items);
+	return err_set(err, STATUS_USAGE, "--contention '%s'%s%s%s; accepted: %s", c->contention, nearest ? "; did you mean '" : "",
+	    nearest ? nearest : "", nearest ? "'?" : "", list);
+}
+
+/* ---- model and batch */
+
+static int preset_shape(struct shape *shape, const char *name, struct arena *arena, struct err *err)
+{
+	const struct shape_preset *const preset = shape_preset_find(name);
+	struct opt_list names = {0};
+	const char *list = "";
+
+	if (preset) {
+		*shape = preset->shape;
+		return 0;
+	}
+	for (size_t i = 0; i < n_shape_presets; i++) {
+		opt_list_add(&names, shape_presets[i].shape.name, arena);
+		list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", shape_presets[i].shape.name);
+	}
+	opt_list_add(&names, NULL, arena);
+	const char *const nearest = err_nearest(name, names.items);
+	return err_set(err, STATUS_INPUT, "--model %s: no model of that name%s%s%s; shipped: %s; or give a config.json, or the shape "
+	    "by flags", name, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "", list);
+}
+
+static int named_shape(struct shape *shape, const struct common *c, struct arena *arena, struct err *err)
+{
+	if (hwprofile_is_file(c->model))
+		return err_set(err, STATUS_INPUT, "--model %s: files are not read; a preset (dos list models) or the shape by flags "
+		    "(--layers --hidden --heads --ffn --vocab) would be accepted", c->model);
+	return preset_shape(shape, c->model, arena, err);
+}
+
+struct shape_flag {
+	const char *flag;
+	long long given;
+	double *member;
+	bool is_required;
+};
+
+/* Flags over the preset, or all that is needed without one. */
+static int shape_flags(struct shape *shape, const struct common *c, struct err *err)
+{
+	const struct shape_flag flags[] = {
+	    {"--layers", c->layers, &shape->layers, true},
+	    {"--hidden", c->hidden, &shape->hidden, true},
+	    {"--heads", c->heads, &shape->heads, true},
+	    {"--kv-heads", c->kv_heads, &shape->kv_heads, false},
+	    {"--ffn", c->ffn, &shape->ffn, true},
+	    {"--vocab", c->vocab, &shape->vocab, true},
+	};
+	const size_t n_flags = sizeof(flags) / sizeof(flags[0]);
+	size_t n_given = 0;
+
+	for (size_t i = 0; i < n_flags; i++) {
+		n_given += flags[i].given > 0;
+		if (flags[i].given > 0)
+			*flags[i].member = (double)flags[i].given;
+	}
+	if (n_given == 0 && !c->model)
+		return err_set(err, STATUS_USAGE, "--model is missing: a preset (dos list models), or the shape by --layers --hidden "
+		    "--heads --ffn --vocab, or --n-subgroups for an update alone");
+	for (size_t i = 0; i < n_flags && !c->model; i++)
+		if (flags[i].is_required && flags[i].given == 0)
+			return err_set(err, STATUS_USAGE, "%s is missing: without --model the shape needs --layers --hidden --heads "
+			    "--ffn --vocab", flags[i].flag);
+	if (n_given > 0)
+		shape->name = "custom";
+	return 0;
+}
+
+static void fill_batch(struct batch *batch, const struct common *c)
+{
+	*batch = (struct batch){.gpus = (double)c->gpus,
+	    .mbs = (double)c->mbs,
+	    .grad_accum = (double)c->grad_accum,
+	    .seq = (double)c->seq,
+	    .has_checkpointing = c->checkpointing == 0,
+	    .precision = (enum precision)c->precision,
+	    .subgroup_params = c->subgroup_params,
+	    .n_subgroups = (double)c->n_subgroups};
+}
+
+int common_workload(struct shape *shape, struct batch *batch, const struct common *c, struct arena *arena, struct err *err)
+{
+	*shape = (struct shape){.name = "custom", .arch = ARCH_LLAMA};
+	fill_batch(batch, c);
+	if (c->model && named_shape(shape, c, arena, err))
+		return err->code;
+	if (c->n_subgroups == 0)
+		return shape_flags(shape, c, err);
+	if (c->model)
+		common_note(c, "--n-subgroups simulates an update alone: --model %s gives it a name only", c->model);
+	else
+		shape->name = "update";
+	return 0;
+}
+
+/* ---- policies */
+
+/* Appends workers=W where the policy has the option and the SPEC leaves it open. */
+static int apply_workers(struct opt_list *specs, const struct common *c, struct arena *arena, struct err *err)
+{
+	bool is_used = false;
+
+	for (size_t i = 0; c->workers && i < specs->n; i++) {
+		struct policy_use use;
+		const char *const spec = specs->items[i];
+		if (policy_use_parse(&use, spec, arena, err))
+			return err->code;
+		if (!opt_find(use.policy->opts, use.policy->n_opts, "workers", strlen("workers")))
+			continue;
+		is_used = true;
+		if (!strstr(spec, "workers="))
+			specs->items[i] = arena_printf(arena, "%s%cworkers=%lld", spec, strchr(spec, ':') ? ',' : ':', c->workers);
+	}
+	if (c->workers && !is_used)
+		return err_set(err, STATUS_USAGE, "--workers: none of the policies has workers");
+	return 0;
+}
+
+int common_policies(struct opt_list *specs, const struct common *c, const char *fallback, struct arena *arena, struct err *err)
+{
+	*specs = (struct opt_list){0};
+	if (c->policies.n == 0 && !fallback)
+		return err_set(err, STATUS_USAGE, "--policy is missing: SPEC[,SPEC..]; dos list policies has them");
+	if (c->policies.n == 0)
+		opt_list_add(specs, fallback, arena);
+	for (size_t i = 0; i < c->policies.n; i++)
+		if (specs_expand(specs, c->policies.items[i], arena, err))
+			return err->code;
+	for (size_t i = 0; i < specs->n; i++) {
+		struct policy_use use;
+		if (policy_use_parse(&use, specs->items[i], arena, err))
+			return err->code;
+	}
+	return apply_workers(specs, c, arena, err);
+}
+
+/* ---- one trial */
+
+int common_trial(struct trial_input *input, struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err)
+{
+	*input = (struct trial_input){.hw = hw, .threads = (double)c->threads, .sync = (enum sync)c->sync};
+	int code = common_sharing(&input->sharing, c, arena, err);
+	if (!code)
+		code = common_workload(&input->shape, &input->batch, c, arena, err);
+	return code ? code : common_hw(hw, c, arena, err);
+}
+
+const char *common_context(const struct trial *trial, const struct trial_input *input, struct arena *arena)
+{
+	const struct workload *const w = &trial->workload;
+	char params[UNITS_TEXT_MAX], subgroup[UNITS_TEXT_MAX];
+	const char *text = arena_printf(arena, "%s on %s: %s parameters, %.0f GPU%s", w->shape.name, input->hw->name,
+	    units_print(params, UNIT_PARAMS, w->n_params), w->batch.gpus, w->batch.gpus > 1 ? "s" : "");
+
+	if (!w->is_update_only)
+		text = arena_printf(arena, "%s, %.0f x %.0f tokens%s%s", text, w->batch.mbs, w->batch.seq,
+		    w->batch.grad_accum > 1 ? arena_printf(arena, " x %.0f micro-batches", w->batch.grad_accum) : "",
+		    w->batch.has_checkpointing ? ", checkpointing" : "");
+	return arena_printf(arena, "%s, %zu subgroups of %s, %.0f threads, contention %s", text, w->n_subgroups,
+	    units_print(subgroup, UNIT_PARAMS, w->batch.subgroup_params), trial->cost.threads, input->sharing->name);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The option tables of common.h. */
+#include <string.h>
+
+#include "sim/cli/common.h"
+
+static const char *const on_off_words[] = {"on", "off", NULL};
+static const char *const precision_words[] = {"bf16", "fp16", NULL}; /* enum precision */
+static const char *const format_words[] = {"table", "json", "csv", NULL}; /* enum format */
+
+#define AT(member) offsetof(struct common, member)
+#define COUNT(flag, member, most, text)                                                                                     \
+	{                                                                                                                   \
+		.name = (flag), .kind = OPT_INT, .offset = AT(member), .min = 1, .max = (most), .arg = "N", .help = (text)  \
+	}
+
+static const struct opt hw_opts[] = {
+    {.name = "hw", .kind = OPT_TEXT, .offset = AT(hw), .arg = "NAME|FILE", .help = "hardware profile: shipped name or file"},
+};
+static const struct opt model_opts[] = {
+    {.name = "model", .kind = OPT_TEXT, .offset = AT(model), .arg = "NAME|FILE", .help = "preset, or Hugging Face config.json"},
+    COUNT("layers", layers, 1e6, "layers"),
+    COUNT("hidden", hidden, 1e8, "hidden size"),
+    COUNT("heads", heads, 1e7, "attention heads"),
+    COUNT("kv-heads", kv_heads, 1e7, "key and value heads (default: heads)"),
+    COUNT("ffn", ffn, 1e9, "width of the feed-forward layer"),
+    COUNT("vocab", vocab, 1e10, "vocabulary"),
+};
+static const struct opt policy_opts[] = {
+    {.name = "policy", .kind = OPT_LIST, .offset = AT(policies), .arg = "SPEC[,..]", .help = "name[:option=value,..]; may be repeated"},
+};
+static const struct opt batch_opts[] = {
+    COUNT("gpus", gpus, 1e6, "GPUs, one rank each (default: the profile's)"),
+    COUNT("mbs", mbs, 1e6, "sequences a GPU and micro-batch (default 1)"),
+    COUNT("grad-accum", grad_accum, 1e6, "micro-batches an iteration (default 1)"),
+    COUNT("seq", seq, 1e9, "tokens a sequence (default 2048)"),
+    {.name = "subgroup", .kind = OPT_NUMBER, .unit = UNIT_PARAMS, .offset = AT(subgroup_params), .min = 1, .max = 1e15, .arg = "S",
+        .help = "parameters of a subgroup of one rank (default 100M)"},
+    COUNT("n-subgroups", n_subgroups, 2e7, "an update alone, of N equal subgroups"),
+    COUNT("threads", threads, 4096, "CPU Adam threads of a rank (default: the profile's)"),
+    COUNT("workers", workers, 4096, "downscale threads of a rank, where the policy has workers"),
+    {.name = "checkpointing", .kind = OPT_WORD, .offset = AT(checkpointing), .words = on_off_words, .fallback = "on",
+        .arg = "on|off", .help = "recompute activations in backward"},
+    {.name = "precision", .kind = OPT_WORD, .offset = AT(precision), .words = precision_words, .fallback = "bf16",
+        .arg = "bf16|fp16", .help = "16-bit format"},
+};
+static const struct opt sharing_opts[] = {
+    {.name = "contention", .kind = OPT_TEXT, .offset = AT(contention), .fallback = "fluid", .arg = "none|fluid",
+        .help = "how resources are shared"},
+    {.name = "scale", .kind = OPT_LIST, .offset = AT(scales), .arg = "RES=F[,..]",
+        .help = "what if: cpu dram h2d d2h duplex gpu hbm cores net times F"},
+};
+static const struct opt sync_opts[] = {
+    {.name = "sync", .kind = OPT_WORD, .offset = AT(sync), .words = sync_names, .fallback = "phase", .arg = "phase|all",
+        .help = "what the main thread waits for at the end of a phase"},
+};
+static const struct opt output_opts[] = {
+    {.name = "format", .kind = OPT_WORD, .offset = AT(format), .words = format_words, .fallback = "table", .arg = "FORMAT",
+        .help = "of the result"},
+    {.name = "output", .letter = 'o', .kind = OPT_TEXT, .offset = AT(output), .arg = "FILE", .help = "write the result there"},
+    {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .offset = AT(is_quiet), .help = "no remarks on standard error"},
+    {.name = "verbose", .letter = 'v', .kind = OPT_FLAG, .offset = AT(is_verbose), .help = "more remarks, more detail in tables"},
+    {.name = "no-color", .kind = OPT_FLAG, .offset = AT(has_no_color), .help = "plain text (also NO_COLOR, TERM=dumb)"},
+    {.name = "help", .letter = 'h', .kind = OPT_FLAG, .offset = AT(wants_help), .help = "this text"},
+};
+
+static const struct group {
+	enum common_group bit;
+	const struct opt *opts;
+	size_t n_opts;
+	const char *title;
+} groups[] = {
+#define GROUP(bit, opts, title) {bit, opts, sizeof(opts) / sizeof((opts)[0]), title}
+    GROUP(COMMON_HW, hw_opts, "Machine:"),
+    GROUP(COMMON_MODEL, model_opts, "Model (a flag overrides the preset):"),
+    GROUP(COMMON_POLICY, policy_opts, "Policy:"),
+    GROUP(COMMON_BATCH, batch_opts, "Batch and partition:"),
+    GROUP(COMMON_SHARING, sharing_opts, "Simulation:"),
+    GROUP(COMMON_SYNC, sync_opts, NULL),
+    GROUP(COMMON_OUTPUT, output_opts, "Output:"),
+#undef GROUP
+};
+enum { N_GROUPS = sizeof(groups) / sizeof(groups[0]), TABLES_MAX = N_GROUPS + 1 };
+
+/* The command's own options first. */
+static size_t list_tables(struct opt_table tables[TABLES_MAX], struct common *c, const struct command_line *line)
+{
+	size_t n = 0;
+
+	if (line->n_opts)
+		tables[n++] = (struct opt_table){line->params, line->opts, line->n_opts, "Options:"};
+	for (size_t i = 0; i < N_GROUPS; i++)
+		if ((line->groups | COMMON_OUTPUT) & groups[i].bit)
+			tables[n++] = (struct opt_table){c, groups[i].opts, groups[i].n_opts, groups[i].title};
+	return n;
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+int common_parse(struct common *c, const struct command_line *line, int argc, char **argv, struct opt_list *rest,
+    struct arena *arena, struct err *err)
+{
+	struct opt_table tables[TABLES_MAX];
+
+	*c = (struct common){0};
+	const size_t n_tables = list_tables(tables, c, line);
+	if (asks_for_help(argc, argv)) {
+		printf("usage: dos %s %s\n\n%s\n\n", line->name, line->usage, line->about);
+		opt_help(tables, n_tables, stdout);
+		c->wants_help = true;
+		return 0;
+	}
+	for (size_t i = 0; i < n_tables; i++)
+		opt_defaults(tables[i].params, tables[i].opts, tables[i].n_opts, arena);
+	*rest = (struct opt_list){0};
+	if (opt_parse_argv(tables, n_tables, argc, argv, rest, arena, err))
+		return err_wrap(err, "%s", line->name);
+	return 0;
+}

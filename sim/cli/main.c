@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * dos: capacity planner for training with an offloaded optimizer. */
+#include <gsl/gsl_errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "sim/cli/command.h"
+
+static const struct command commands[] = {
+    {"simulate", command_simulate, "predict one training iteration under a policy, and what limits it"},
+    {"model", command_model, "update time in closed form for every stride, and the best one"},
+    {"validate", command_validate, "compare predictions with recorded runs"},
+    {"list", command_list, "policies, models, profiles, plots and recorded sets"},
+    {"profile", command_profile, "show, check or compare hardware profiles"},
+};
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static int print_help(void)
+{
+	puts("usage: dos COMMAND [OPTION]..\n\nPredicts training of models larger than their GPUs.\n\nCommands:");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		printf("  %-10s  %s\n", commands[i].name, commands[i].summary);
+	puts("\nOptions:\n  -h, --help     this text; `dos COMMAND --help` has the options of a command\n"
+	     "      --version  version");
+	return STATUS_OK;
+}
+
+static int unknown_command(const char *name, struct err *err)
+{
+	const char *names[N_COMMANDS + 1] = {NULL};
+	const char *const what = name[0] == '-' ? "option" : "command";
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	const char *const nearest = name[0] == '-' ? NULL : err_nearest(name, names);
+	if (nearest)
+		return err_set(err, STATUS_USAGE, "unknown command '%s'; did you mean '%s'?", name, nearest);
+	return err_set(err, STATUS_USAGE, "unknown %s '%s'; see dos --help", what, name);
+}
+
+static int run(int argc, char **argv, struct err *err)
+{
+	const char *const name = argc > 1 ? argv[1] : NULL;
+
+	if (!name)
+		return err_set(err, STATUS_USAGE, "a command is missing; see dos --help");
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+		return print_help();
+	if (strcmp(name, "--version") == 0) {
+		puts("dos " DOS_VERSION);
+		return STATUS_OK;
+	}
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1, err);
+	return unknown_command(name, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct err err = {0};
+
+	setlocale(LC_ALL, "C");
+	gsl_set_error_handler_off();
+	int code = run(argc, argv, &err);
+	if (code == STATUS_OK && (fflush(stdout) != 0 || ferror(stdout)))
+		code = err_set(&err, STATUS_ENV, "standard output: cannot be written");
+	if (code != STATUS_OK)
+		fprintf(stderr, "dos: %s\n", err.text);
+	return code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * trial_print: one simulated iteration as a JSON object, as a row of a table, or as a report for people.
+ */
+#ifndef SIM_CLI_TRIAL_PRINT_H
+#define SIM_CLI_TRIAL_PRINT_H
+
+#include "model/base/jsonw.h"
+#include "model/base/table.h"
+#include "sim/sharing.h"
+#include "sim/study/trial.h"
+
+/* The object of `dos simulate --format json` (keys: DESIGN "Command line"). scale: --scale as given, "" none. */
+void trial_json(struct jsonw *w, const struct trial *trial, const struct trial_input *input, const char *scale);
+
+/* A table for people has fewer columns than one for programs. */
+struct table *trial_table_new(enum format format);
+void trial_table_row(struct table *table, enum format format, const struct trial *trial, const struct trial_input *input);
+
+/* Phases, memory and its composition, what limits, how busy. */
+void trial_report(FILE *out, const struct trial *trial, const struct trial_input *input);
+
+#endif
