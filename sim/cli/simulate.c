@@ -65,7 +65,7 @@ static void note_chosen(const struct common *c, const struct trial *trial, const
 	for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++) {
 		const char *const value = strstr(trial->policy, chosen[i]);
 		if (value && !strstr(spec, chosen[i]))
-			common_note(c, "%s takes %.*s, the optimum of the closed form", trial->use.policy->name,
+			common_note(c, "policy %s: %.*s, the optimum of the closed form", trial->use.policy->name,
 			    (int)strcspn(value, ","), value);
 	}
 }

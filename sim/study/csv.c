@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/study/csv.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void csv_init(struct csv *csv, const char *name, const char *text, size_t n_bytes)
@@ -25,40 +28,48 @@ static void skip_line_end(struct csv *csv)
 	csv->next_line++;
 }
 
-/* The opening quote is at hand. */
-static int read_quoted(char *cell, struct csv *csv, struct err *err)
+/* Length of the quoted cell at hand with its quotes; 0 when it is not closed. */
+static size_t quoted_length(const struct csv *csv)
 {
-	csv->next++;
-	while (csv->next < csv->end) {
-		const bool is_quote = *csv->next == '"';
-		const bool is_doubled = is_quote && csv->next + 1 < csv->end && csv->next[1] == '"';
-		if (is_quote && !is_doubled) {
-			csv->next++;
-			*cell = '\0';
-			if (at_line_end(csv) || *csv->next == ',')
-				return 0;
-			return err_set(err, STATUS_INPUT, "%s:%zu: text after a closing quote", csv->name, csv->line);
-		}
-		if (*csv->next == '\n')
-			csv->next_line++;
-		*cell++ = *csv->next;
-		csv->next += is_doubled ? 2 : 1;
+	for (const char *c = csv->next + 1; c < csv->end; c++) {
+		if (*c != '"')
+			continue;
+		if (c + 1 == csv->end || c[1] != '"')
+			return (size_t)(c + 1 - csv->next);
+		c++;
 	}
-	return err_set(err, STATUS_INPUT, "%s:%zu: a quote is not closed", csv->name, csv->line);
+	return 0;
+}
+
+static int read_quoted(const char **text, struct csv *csv, struct arena *arena, struct err *err)
+{
+	const size_t length = quoted_length(csv);
+
+	if (length == 0)
+		return err_set(err, STATUS_INPUT, "%s:%zu: a quote is not closed", csv->name, csv->line);
+	char *to = arena_alloc(arena, length, 1);
+	*text = to;
+	for (const char *c = csv->next + 1; c < csv->next + length - 1; c++) {
+		csv->next_line += *c == '\n';
+		*to++ = *c;
+		c += *c == '"';
+	}
+	*to = '\0';
+	csv->next += length;
+	if (!at_line_end(csv) && *csv->next != ',')
+		return err_set(err, STATUS_INPUT, "%s:%zu: text after a closing quote", csv->name, csv->line);
+	return 0;
 }
 
 static int read_cell(const char **text, struct csv *csv, struct arena *arena, struct err *err)
 {
-	char *cell = arena_alloc(arena, (size_t)(csv->end - csv->next) + 1, 1);
 	const char *const start = csv->next;
 
-	*text = cell;
-	if (csv->next < csv->end && *csv->next == '"')
-		return read_quoted(cell, csv, err);
+	if (start < csv->end && *start == '"')
+		return read_quoted(text, csv, arena, err);
 	while (!at_line_end(csv) && *csv->next != ',')
 		csv->next++;
-	memcpy(cell, start, (size_t)(csv->next - start));
-	cell[csv->next - start] = '\0';
+	*text = arena_printf(arena, "%.*s", (int)(csv->next - start), start);
 	return 0;
 }
 
@@ -81,5 +92,51 @@ int csv_read(bool *has_record, struct csv *csv, struct arena *arena, struct err 
 	}
 	if (csv->next < csv->end)
 		skip_line_end(csv);
+	return 0;
+}
+
+/* ---- files */
+
+static int read_stream(char **text, size_t *n_bytes, FILE *in, struct arena *arena)
+{
+	size_t capacity = 64 * 1024, n = 0;
+	char *bytes = xmalloc(capacity, 1);
+
+	for (size_t got; (got = fread(bytes + n, 1, capacity - n, in)) > 0;) {
+		n += got;
+		if (n > CSV_FILE_MAX_BYTES)
+			break;
+		if (n == capacity)
+			bytes = xrealloc(bytes, capacity *= 2, 1);
+	}
+	const int failed = ferror(in);
+	*text = arena_alloc(arena, n + 1, 1);
+	memcpy(*text, bytes, n);
+	(*text)[n] = '\0';
+	*n_bytes = n;
+	free(bytes);
+	return failed ? -1 : 0;
+}
+
+int csv_read_file(const char **text, size_t *n_bytes, const char *path, struct arena *arena, struct err *err)
+{
+	const bool is_input = strcmp(path, "-") == 0;
+	FILE *const in = is_input ? stdin : fopen(path, "re");
+	char *bytes;
+
+	if (!in)
+		return err_set(err, STATUS_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+	errno = 0;
+	const int failed = read_stream(&bytes, n_bytes, in, arena);
+	const int why = errno;
+	if (!is_input)
+		fclose(in);
+	if (failed)
+		return err_set(err, STATUS_INPUT, "%s: cannot be read: %s", path, strerror(why));
+	if (*n_bytes > CSV_FILE_MAX_BYTES)
+		return err_set(err, STATUS_INPUT, "%s: larger than %d bytes", path, CSV_FILE_MAX_BYTES);
+	if (memchr(bytes, '\0', *n_bytes))
+		return err_set(err, STATUS_INPUT, "%s: is no text", path);
+	*text = bytes;
 	return 0;
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/base/file_replace.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fail(const struct file_replace *file, struct err *err)
+{
+	return err_set(err, STATUS_ENV, "%s: cannot be written: %s", file->path, strerror(errno));
+}
+
+/* The file behind symbolic links, so that a link stays one. */
+static const char *resolve(const char *path, struct arena *arena)
+{
+	char *const real = realpath(path, NULL);
+	const char *const copy = arena_strdup(arena, real ? real : path);
+
+	free(real);
+	return copy;
+}
+
+int file_replace_open(struct file_replace *file, const char *path, struct arena *arena, struct err *err)
+{
+	struct stat info;
+
+	*file = (struct file_replace){.path = "standard output"};
+	if (!path || strcmp(path, "-") == 0) {
+		file->out = stdout;
+		return 0;
+	}
+	file->path = arena_strdup(arena, path);
+	file->target = resolve(path, arena);
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+		file->target = file->path;
+		file->out = fopen(path, "we");
+		return file->out ? 0 : fail(file, err);
+	}
+	if (access(file->target, F_OK) == 0 && access(file->target, W_OK) != 0)
+		return fail(file, err);
+	file->temp = arena_printf(arena, "%s.tmp", file->target);
+	file->out = fopen(file->temp, "we");
+	return file->out ? 0 : fail(file, err);
+}
+
+/* 0 when everything written arrived. */
+static int close_out(struct file_replace *file)
+{
+	FILE *const out = file->out;
+
+	errno = 0;
+	const bool failed = fflush(out) != 0 || ferror(out);
+	const int why = errno ? errno : EIO; /* an earlier write failed */
+	file->out = NULL;
+	if (out != stdout && fclose(out) != 0 && !failed)
+		return -1;
+	errno = why;
+	return failed ? -1 : 0;
+}
+
+int file_replace_commit(struct file_replace *file, struct err *err)
+{
+	if (close_out(file) != 0 || (file->temp && rename(file->temp, file->target) != 0)) {
+		const int code = fail(file, err);
+		if (file->temp)
+			unlink(file->temp);
+		return code;
+	}
+	return 0;
+}
+
+void file_replace_cancel(struct file_replace *file)
+{
+	if (!file->out)
+		return;
+	close_out(file);
+	if (file->temp)
+		unlink(file->temp);
+}
