@@ -169,7 +169,7 @@ const struct sharing sharing_none = {
     "none", "DRAM, HBM, cores and roots infinite, directions independent; engines, streams and threads serialise", allocate_none};
 const struct sharing sharing_fluid = {
     "fluid", "weighted max-min sharing of DRAM, HBM and PCIe roots; discrete cores; measured duplex rates", allocate_fluid};
-const struct sharing *const sharing_all[] = {&sharing_fluid, &sharing_none, NULL};
+const struct sharing *const sharing_all[] = {&sharing_fluid, &sharing_none, &sharing_measured, NULL};
 
 const struct sharing *sharing_find(const char *name)
 {

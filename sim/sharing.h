@@ -28,6 +28,7 @@ struct sharing {
 
 extern const struct sharing sharing_none; /* DRAM, HBM, cores, roots infinite; directions independent */
 extern const struct sharing sharing_fluid;
+extern const struct sharing sharing_measured; /* needs a profile with a contention grid (n_corun > 0) */
 extern const struct sharing *const sharing_all[]; /* NULL-terminated */
 const struct sharing *sharing_find(const char *name); /* NULL when unknown */
 

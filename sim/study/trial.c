@@ -21,6 +21,9 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 		batch.gpus = in->hw->gpus;
 	if (batch.gpus > in->hw->gpus)
 		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f", batch.gpus, in->hw->name, in->hw->gpus);
+	if (in->sharing == &sharing_measured && in->hw->n_corun == 0)
+		return err_set(err, STATUS_USAGE, "--contention measured: %s has no contention grid (corun); accepted are fluid, none",
+		    in->hw->name);
 	int code = workload_build(&t->workload, &in->shape, &batch, arena, err);
 	if (!code)
 		code = policy_use_parse(&t->use, in->policy, arena, err);
