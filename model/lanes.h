@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lanes: how long each resource is busy in a stretch of interleaved update, if all of them overlap perfectly (MODEL.md E15-E17).
+ * The largest lane is the steady-state time of the stretch; it is also what limits.
+ *
+ * Without contention DRAM is infinite and the two directions of the link are independent (the paper's idle link), so the lanes are
+ * the limit of the recurrence. With it they are lower bounds of the fluid simulation.
+ */
+#ifndef MODEL_LANES_H
+#define MODEL_LANES_H
+
+#include "model/interleave.h"
+
+struct lanes {
+	double cpu_s; /* MAIN: unscale, Adam, host overhead */
+	double cast_s; /* WORKER */
+	double h2d_s, d2h_s;
+	double gpu_s;
+	double chain_s; /* write-back -> fetch -> update of one buffer set */
+	double dram_s, root_s; /* of the domain and the root, all ranks that share them; 0 without contention */
+};
+struct lanes_limit {
+	double s; /* the largest lane, the first of the struct on ties */
+	enum res res; /* what to scale to shorten it */
+	const char *name; /* "cpu", "cast", "h2d", "d2h", "gpu", "chain", "dram", "root" */
+};
+
+/* A stretch: so many subgroups on the CPU and so many streamed, real numbers. */
+struct lanes_split {
+	double n_cpu, n_gpu;
+	struct subgroup_times cpu, gpu; /* of a subgroup of either kind */
+};
+
+/* E15-E17 */
+void lanes_of(struct lanes *lanes, const struct cost *cost, const struct interleave *how, const struct lanes_split *split,
+    bool is_contended);
+/* Per stride window of `stride` >= 1 equal subgroups of mean size: (stride - 1) on the CPU, one streamed. */
+void lanes_window(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
+    const struct interleave *how, double stride, bool is_contended);
+/* Of a whole update of the dynamic subgroups with GPU fraction f of them. */
+void lanes_fraction(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
+    const struct interleave *how, double fraction, bool is_contended);
+struct lanes_limit lanes_max(const struct lanes *lanes);
+
+/* Seconds that an activity takes beside another, when each keeps only a fraction of its speed while both run and they start
+ * together. E16 */
+double lanes_beside_s(double alone_s, double kept_frac, double other_alone_s, double other_kept_frac);
+/* One turn of a buffer set: from the start of a gpu adam to that of the next in the same set. E15 */
+double lanes_turn_s(
+    const struct cost *cost, const struct interleave *how, const struct subgroup_times *times, bool is_contended);
+/* Mean parameters of the dynamic subgroups; 0 when there is none. */
+double lanes_mean_params(const struct workload *workload, const struct interleave *how);
+
+#endif
