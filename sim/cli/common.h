@@ -41,9 +41,10 @@ enum common_group {
 	COMMON_MODEL = 2, /* --model and the shape */
 	COMMON_POLICY = 4,
 	COMMON_BATCH = 8,
-	COMMON_SHARING = 16, /* --contention, --scale */
-	COMMON_SYNC = 32,
-	COMMON_OUTPUT = 64, /* always there */
+	COMMON_CONTENTION = 16,
+	COMMON_SCALE = 32,
+	COMMON_SYNC = 64,
+	COMMON_OUTPUT = 128, /* always there */
 };
 
 /* What a command adds. */

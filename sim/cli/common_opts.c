@@ -44,9 +44,11 @@ static const struct opt batch_opts[] = {
     {.name = "precision", .kind = OPT_WORD, .offset = AT(precision), .words = precision_words, .fallback = "bf16",
         .arg = "bf16|fp16", .help = "16-bit format"},
 };
-static const struct opt sharing_opts[] = {
+static const struct opt contention_opts[] = {
     {.name = "contention", .kind = OPT_TEXT, .offset = AT(contention), .fallback = "fluid", .arg = "none|fluid",
         .help = "how resources are shared"},
+};
+static const struct opt scale_opts[] = {
     {.name = "scale", .kind = OPT_LIST, .offset = AT(scales), .arg = "RES=F[,..]",
         .help = "what if: cpu dram h2d d2h duplex gpu hbm cores net times F"},
 };
@@ -75,7 +77,8 @@ static const struct group {
     GROUP(COMMON_MODEL, model_opts, "Model (a flag overrides the preset):"),
     GROUP(COMMON_POLICY, policy_opts, "Policy:"),
     GROUP(COMMON_BATCH, batch_opts, "Batch and partition:"),
-    GROUP(COMMON_SHARING, sharing_opts, "Simulation:"),
+    GROUP(COMMON_CONTENTION, contention_opts, "Simulation:"),
+    GROUP(COMMON_SCALE, scale_opts, NULL),
     GROUP(COMMON_SYNC, sync_opts, NULL),
     GROUP(COMMON_OUTPUT, output_opts, "Output:"),
 #undef GROUP

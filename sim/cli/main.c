@@ -10,6 +10,7 @@
 
 static const struct command commands[] = {
     {"simulate", command_simulate, "predict one training iteration under a policy, and what limits it"},
+    {"validate", command_validate, "compare predictions with recorded runs"},
     {"list", command_list, "policies, models, profiles, plots and recorded sets"},
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
