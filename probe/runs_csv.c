@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/runs_csv.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/base/table.h"
+
+#define RUN_COLUMNS(X)                                                                                                   \
+	X(id) X(hw) X(model) X(layers) X(hidden) X(heads) X(kv_heads) X(ffn) X(vocab) X(seq) X(gpus) X(mbs) X(grad_accum)    \
+	X(checkpointing) X(policy) X(subgroup) X(n_subgroups) X(threads) X(forward_s) X(backward_s) X(update_s) X(other_s)   \
+	X(iteration_s) X(gpu_peak_bytes) X(host_peak_bytes) X(exclude) X(source)
+
+enum run_column {
+#define COLUMN_ENUM(name) RUN_##name,
+	RUN_COLUMNS(COLUMN_ENUM)
+#undef COLUMN_ENUM
+	N_RUN_COLUMNS
+};
+
+static const struct table_column run_columns[] = {
+#define COLUMN_ENTRY(name) {.key = #name},
+    RUN_COLUMNS(COLUMN_ENTRY)
+#undef COLUMN_ENTRY
+};
+
+static const struct table_column sample_columns[] = {{.key = "policy"}, {.key = "subgroup"}, {.key = "n_subgroups"},
+    {.key = "threads"}, {.key = "gpus"}, {.key = "repeat"}, {.key = "update_s"}, {.key = "verified"}, {.key = "n_wrong"},
+    {.key = "n_differing_bits"}, {.key = "worst_relative_error"}};
+
+static int save_table(const char *path, struct table *table, struct err *err)
+{
+	char temporary[4096];
+	snprintf(temporary, sizeof temporary, "%s.tmp", path);
+	FILE *const file = fopen(temporary, "w");
+	if (!file)
+		return err_set(err, STATUS_ENV, "%s: %s", path, strerror(errno));
+	table_print(table, FORMAT_CSV, file);
+	const int failed = ferror(file);
+	if (fclose(file) != 0 || failed || rename(temporary, path) != 0)
+		return err_set(err, STATUS_ENV, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static void put_row(struct table *table, const char *const cells[N_RUN_COLUMNS])
+{
+	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
+		table_text(table, cells[i] && cells[i][0] ? cells[i] : NULL);
+}
+
+static const char *exclusion(const struct update_result *result)
+{
+	if (!result->verified)
+		return "not verified";
+	return result->check.n_wrong ? "wrong result" : NULL;
+}
+
+static void add_run(struct table *table, const struct update_job *job, size_t i, const struct runs_header *header)
+{
+	const struct update_point *const point = &job->points[i];
+	const struct update_result *const result = &job->results[i];
+	struct stats stats;
+	char id[48], gpus[24], subgroup[24], n_subgroups[24], threads[24], update_s[32], source[512];
+	stats_of(&stats, result->samples_s, result->n_samples);
+	snprintf(id, sizeof id, "update-%03zu", i + 1);
+	snprintf(gpus, sizeof gpus, "%d", job->n_ranks);
+	snprintf(subgroup, sizeof subgroup, "%zu", point->layout.subgroup_params);
+	snprintf(n_subgroups, sizeof n_subgroups, "%zu", point->layout.n_subgroups);
+	snprintf(threads, sizeof threads, "%d", point->threads);
+	snprintf(source, sizeof source, "dos-probe update: median of %zu, %.4g..%.4g s%s%s", stats.n, stats.min, stats.max,
+	    header->note[0] ? "; " : "", header->note);
+	const char *const cells[N_RUN_COLUMNS] = {[RUN_id] = id,
+	    [RUN_hw] = header->hw,
+	    [RUN_gpus] = gpus,
+	    [RUN_policy] = point->policy.canonical,
+	    [RUN_subgroup] = subgroup,
+	    [RUN_n_subgroups] = n_subgroups,
+	    [RUN_threads] = threads,
+	    [RUN_update_s] = jsonw_double_text(update_s, stats.median),
+	    [RUN_exclude] = exclusion(result),
+	    [RUN_source] = source};
+	put_row(table, cells);
+}
+
+int runs_csv_write(const char *path, const struct update_job *job, const struct runs_header *header, struct err *err)
+{
+	struct table *const table = table_new(run_columns, N_RUN_COLUMNS);
+	for (size_t i = 0; i < job->n_points; i++)
+		if (job->results[i].n_samples > 0)
+			add_run(table, job, i, header);
+	const int rc = save_table(path, table, err);
+	table_free(table);
+	return rc;
+}
+
+int runs_csv_write_samples(const char *path, const struct update_job *job, struct err *err)
+{
+	struct table *const table = table_new(sample_columns, sizeof sample_columns / sizeof sample_columns[0]);
+	for (size_t i = 0; i < job->n_points; i++) {
+		const struct update_point *const point = &job->points[i];
+		const struct update_result *const result = &job->results[i];
+		for (size_t repeat = 0; repeat < result->n_samples; repeat++) {
+			table_text(table, point->policy.canonical);
+			table_integer(table, (long long)point->layout.subgroup_params);
+			table_integer(table, (long long)point->layout.n_subgroups);
+			table_integer(table, point->threads);
+			table_integer(table, job->n_ranks);
+			table_integer(table, (long long)repeat + 1);
+			table_number(table, result->samples_s[repeat]);
+			table_text(table, repeat == 0 && result->verified ? "yes" : NULL);
+			table_number(table, repeat == 0 ? (double)result->check.n_wrong : NAN);
+			table_number(table, repeat == 0 ? (double)result->check.n_differing : NAN);
+			table_number(table, repeat == 0 ? result->check.worst_relative : NAN);
+		}
+	}
+	char name[4096];
+	const size_t length = strlen(path), stem = length > 4 && strcmp(path + length - 4, ".csv") == 0 ? length - 4 : length;
+	snprintf(name, sizeof name, "%.*s.samples.csv", (int)stem, path);
+	const int rc = save_table(name, table, err);
+	table_free(table);
+	return rc;
+}
+
+/* ---- merging */
+
+struct merged_row {
+	const char *cells[N_RUN_COLUMNS];
+	double update_s[STATS_SAMPLES_MAX];
+	size_t n;
+};
+
+struct merged {
+	struct merged_row *rows; /* arena */
+	size_t n;
+};
+
+/* Cuts one line of CSV into cells (quotes doubled inside quotes; no line breaks in cells). Returns their number. */
+static size_t cut_cells(const char *cells[], size_t max, char *line)
+{
+	size_t n = 0;
+	char *from = line, *to = line;
+	line[strcspn(line, "\r\n")] = '\0';
+	while (n < max) {
+		const int quoted = *from == '"';
+		cells[n++] = to;
+		from += quoted;
+		while (*from && (quoted ? !(from[0] == '"' && from[1] != '"') : *from != ',')) {
+			from += quoted && *from == '"';
+			*to++ = *from++;
+		}
+		from += quoted && *from == '"';
+		const int more = *from == ',';
+		from += more;
+		*to++ = '\0';
+		if (!more)
+			break;
+	}
+	return n;
+}
+
+static struct merged_row *find_row(struct merged *merged, const char *const cells[])
+{
+	static const enum run_column key[] = {RUN_hw, RUN_policy, RUN_subgroup, RUN_n_subgroups, RUN_threads, RUN_gpus};
+	for (size_t row = 0; row < merged->n; row++) {
+		size_t n_equal = 0;
+		for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
+			n_equal += strcmp(merged->rows[row].cells[key[i]], cells[key[i]]) == 0;
+		if (n_equal == sizeof key / sizeof key[0])
+			return &merged->rows[row];
+	}
+	return NULL;
+}
+
+static struct merged_row *add_row(struct merged *merged, const char *const cells[], struct arena *arena)
+{
+	if ((merged->n & (merged->n - 1)) == 0) {
+		struct merged_row *const grown = arena_alloc(arena, merged->n ? 2 * merged->n : 1, sizeof *grown);
+		if (merged->n)
+			memcpy(grown, merged->rows, merged->n * sizeof *grown);
+		merged->rows = grown;
+	}
+	struct merged_row *const row = &merged->rows[merged->n++];
+	*row = (struct merged_row){0};
+	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
+		row->cells[i] = arena_strdup(arena, cells[i]);
+	return row;
+}
+
+static int merge_line(struct merged *merged, char *line, struct arena *arena, struct err *err)
+{
+	const char *cells[N_RUN_COLUMNS + 1];
+	const size_t n_cells = cut_cells(cells, N_RUN_COLUMNS + 1, line);
+	double update_s;
+	if (n_cells != N_RUN_COLUMNS)
+		return err_set(err, STATUS_INPUT, "%zu columns; %d would be accepted", n_cells, (int)N_RUN_COLUMNS);
+	if (sscanf(cells[RUN_update_s], "%lf", &update_s) != 1)
+		return err_set(err, STATUS_INPUT, "update_s: '%s' is not a number", cells[RUN_update_s]);
+	struct merged_row *row = find_row(merged, cells);
+	if (!row)
+		row = add_row(merged, cells, arena);
+	if (row->n == STATS_SAMPLES_MAX)
+		return err_set(err, STATUS_INPUT, "more than %d rows of one point", (int)STATS_SAMPLES_MAX);
+	row->update_s[row->n++] = update_s;
+	if (cells[RUN_exclude][0])
+		row->cells[RUN_exclude] = arena_strdup(arena, cells[RUN_exclude]);
+	return 0;
+}
+
+static int merge_file(struct merged *merged, const char *path, struct arena *arena, struct err *err)
+{
+	FILE *const file = fopen(path, "r");
+	char line[4096];
+	int rc = 0;
+	if (!file)
+		return err_set(err, STATUS_INPUT, "%s: %s", path, strerror(errno));
+	for (size_t number = 1; rc == 0 && fgets(line, sizeof line, file); number++) {
+		if (number > 1 && line[strspn(line, "\r\n")])
+			rc = merge_line(merged, line, arena, err);
+		else if (number == 1 && strncmp(line, "id,hw,model,", 12) != 0)
+			rc = err_set(err, STATUS_INPUT, "not a file of validation rows: it does not begin with id,hw,model");
+		if (rc)
+			rc = err_wrap(err, "%s:%zu", path, number);
+	}
+	fclose(file);
+	return rc;
+}
+
+static const char *merged_source(const struct merged_row *row, const struct stats *stats, struct arena *arena)
+{
+	const char *const note = strstr(row->cells[RUN_source], "; ");
+	return arena_printf(arena, "dos-probe update: median of %zu processes, %.4g..%.4g s%s", stats->n, stats->min, stats->max,
+	    note ? note : "");
+}
+
+int runs_csv_merge(const char *out_path, const char *const paths[], size_t n_paths, struct arena *arena, struct err *err)
+{
+	struct merged merged = {0};
+	int rc = 0;
+	for (size_t i = 0; i < n_paths && rc == 0; i++)
+		rc = merge_file(&merged, paths[i], arena, err);
+	if (rc)
+		return rc;
+	struct table *const table = table_new(run_columns, N_RUN_COLUMNS);
+	for (size_t i = 0; i < merged.n; i++) {
+		struct merged_row *const row = &merged.rows[i];
+		struct stats stats;
+		char update_s[32];
+		stats_of(&stats, row->update_s, row->n);
+		row->cells[RUN_update_s] = jsonw_double_text(update_s, stats.median);
+		row->cells[RUN_source] = merged_source(row, &stats, arena);
+		put_row(table, row->cells);
+	}
+	rc = save_table(out_path, table, err);
+	table_free(table);
+	return rc;
+}
