@@ -10,11 +10,11 @@ PROBE_NVCC_FLAGS := -std=c++14 -O3 -I. -gencode arch=compute_80,code=sm_80 -genc
 	-gencode arch=compute_90,code=compute_90
 
 PROBE_MAIN := probe/dos_probe.c
-PROBE_LIB_SRCS := $(filter-out $(PROBE_MAIN) probe/cuda_none.c,$(sort $(wildcard probe/*.c)))
+PROBE_LIB_SRCS := $(filter-out $(PROBE_MAIN) probe/cuda_none.c probe/cuda_fake.c,$(sort $(wildcard probe/*.c)))
 PROBE_BASE_SRCS := $(addprefix model/base/,arena.c err.c jsonw.c opt.c opt_argv.c spec.c table.c units.c)
 PROBE_CUDA_OBJS := $(patsubst %.cu,$(BUILD)/%.cu.o,$(sort $(wildcard probe/cuda/*.cu)))
 PROBE_GPU_OBJS := $(if $(PROBE_CUDA),$(PROBE_CUDA_OBJS),$(BUILD)/probe/cuda_none.o)
-PROBE_LIB_OBJS := $(call objects,$(PROBE_LIB_SRCS))
+PROBE_LIB_OBJS := $(call objects,$(filter-out probe/command_%.c,$(PROBE_LIB_SRCS)))
 PROBE_OBJS := $(call objects,$(PROBE_MAIN) $(PROBE_LIB_SRCS) $(PROBE_BASE_SRCS))
 # Partly static: what is left at run time is libc and, opened by the CUDA runtime, libcuda.
 PROBE_CUDA_LIBS := $(if $(PROBE_CUDA),-L$(PROBE_CUDA_HOME)/lib64 -L$(PROBE_CUDA_HOME)/targets/x86_64-linux/lib -lcudart_static \
@@ -34,8 +34,8 @@ $(BUILD)/probe/cuda/%.cu.o: probe/cuda/%.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(PROBE_NVCC_FLAGS) -Xcompiler -Wall -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-# Unit tests of the probe link its modules without CUDA.
+# Unit tests of the probe link its modules with a device made of host memory.
 ifneq ($(filter probe_%,$(SUITES)),)
-$(BUILD)/check_all: $(PROBE_LIB_OBJS) $(BUILD)/probe/cuda_none.o
+$(BUILD)/check_all: $(PROBE_LIB_OBJS) $(BUILD)/probe/cuda_fake.o
 endif
--include $(PROBE_OBJS:.o=.d) $(PROBE_CUDA_OBJS:.o=.d) $(BUILD)/probe/cuda_none.d
+-include $(PROBE_OBJS:.o=.d) $(PROBE_CUDA_OBJS:.o=.d) $(BUILD)/probe/cuda_none.d $(BUILD)/probe/cuda_fake.d
