@@ -45,7 +45,7 @@ static const struct opt batch_opts[] = {
         .arg = "bf16|fp16", .help = "16-bit format"},
 };
 static const struct opt contention_opts[] = {
-    {.name = "contention", .kind = OPT_TEXT, .offset = AT(contention), .fallback = "fluid", .arg = "none|fluid",
+    {.name = "contention", .kind = OPT_TEXT, .offset = AT(contention), .fallback = "fluid", .arg = "none|fluid|measured",
         .help = "how resources are shared"},
 };
 static const struct opt scale_opts[] = {

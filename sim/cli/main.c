@@ -10,6 +10,7 @@
 
 static const struct command commands[] = {
     {"simulate", command_simulate, "predict one training iteration under a policy, and what limits it"},
+    {"model", command_model, "update time in closed form for every stride, and the best one"},
     {"validate", command_validate, "compare predictions with recorded runs"},
     {"list", command_list, "policies, models, profiles, plots and recorded sets"},
 };

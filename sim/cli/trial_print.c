@@ -2,7 +2,7 @@
 #include "sim/cli/trial_print.h"
 
 #include <ctype.h>
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_MAX = 32 };
@@ -200,6 +200,23 @@ static void row_input(struct table *table, const struct trial *t, const struct t
 	table_text(table, in->sharing->name);
 }
 
+/* The SPEC as given with the values it left to the optimum: short enough for a table. */
+static void row_spec(struct table *table, const struct trial *t, const struct trial_input *in)
+{
+	static const char *const chosen[] = {"stride=", "fraction="};
+	struct arena arena = {0};
+	const char *text = in->policy;
+
+	for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++) {
+		const char *const value = strstr(t->policy, chosen[i]);
+		if (value && !strstr(text, chosen[i]))
+			text = arena_printf(&arena, "%s%c%s%.3g", text, strchr(text, ':') ? ',' : ':', chosen[i],
+			    strtod(value + strlen(chosen[i]), NULL));
+	}
+	table_text(table, text);
+	arena_release(&arena);
+}
+
 void trial_table_row(struct table *table, enum format format, const struct trial *t, const struct trial_input *in)
 {
 	const struct metrics *const m = &t->metrics;
@@ -208,7 +225,7 @@ void trial_table_row(struct table *table, enum format format, const struct trial
 	if (is_full)
 		row_input(table, t, in);
 	else
-		table_text(table, t->policy);
+		row_spec(table, t, in);
 	table_number(table, m->forward_s);
 	table_number(table, m->backward_s);
 	table_number(table, m->update_s);

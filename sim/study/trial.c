@@ -14,17 +14,23 @@ static double place_all(struct trial *t, struct arena *arena)
 	return gpu_params;
 }
 
+int trial_workload(struct workload *workload, const struct hwprofile *hw, const struct shape *shape, const struct batch *batch,
+    struct arena *arena, struct err *err)
+{
+	struct batch filled = *batch;
+	if (filled.gpus <= 0)
+		filled.gpus = hw->gpus;
+	if (filled.gpus > hw->gpus)
+		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f", filled.gpus, hw->name, hw->gpus);
+	return workload_build(workload, shape, &filled, arena, err);
+}
+
 int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena, struct err *err)
 {
-	struct batch batch = in->batch;
-	if (batch.gpus <= 0)
-		batch.gpus = in->hw->gpus;
-	if (batch.gpus > in->hw->gpus)
-		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f", batch.gpus, in->hw->name, in->hw->gpus);
 	if (in->sharing == &sharing_measured && in->hw->n_corun == 0)
 		return err_set(err, STATUS_USAGE, "--contention measured: %s has no contention grid (corun); accepted are fluid, none",
 		    in->hw->name);
-	int code = workload_build(&t->workload, &in->shape, &batch, arena, err);
+	int code = trial_workload(&t->workload, in->hw, &in->shape, &in->batch, arena, err);
 	if (!code)
 		code = policy_use_parse(&t->use, in->policy, arena, err);
 	if (code)
@@ -37,7 +43,7 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 	cost_init(&t->cost, in->hw, &t->workload, in->threads, policy->workers ? policy->workers(t->use.params) : 0);
 	schedule_init(&t->schedule, &t->cost, arena);
 	const struct iteration_plan plan = {.workload = &t->workload, .use = &t->use, .places = t->places, .sync = in->sync,
-	    .n_iterations = in->n_iterations ? in->n_iterations : ITERATIONS, .n_ranks = in->is_unfolded ? (size_t)batch.gpus : 1};
+	    .n_iterations = in->n_iterations ? in->n_iterations : ITERATIONS, .n_ranks = in->is_unfolded ? (size_t)t->workload.batch.gpus : 1};
 	iteration_build(&t->schedule, &plan);
 	engine_run(&t->timeline, &t->schedule, in->sharing, arena);
 	metrics_compute(&t->metrics, &t->timeline, &t->schedule, &t->workload, gpu_params, arena);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * dos model: the update in closed form, for every stride. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/cli/command.h"
+#include "sim/cli/common.h"
+#include "sim/study/strides.h"
+#include "sim/study/use_interleave.h"
+
+/* What is shown. */
+struct subject {
+	const struct hwprofile *hw;
+	struct workload workload;
+	const char *policy; /* canonical */
+	struct cost cost;
+	struct strides strides;
+};
+
+/* ---- lanes by name */
+
+static const struct lane_member {
+	const char *key, *title;
+	size_t offset;
+} lane_members[] = {
+    {"cpu_s", "cpu", offsetof(struct lanes, cpu_s)},
+    {"cast_s", "downscale", offsetof(struct lanes, cast_s)},
+    {"h2d_s", "h2d", offsetof(struct lanes, h2d_s)},
+    {"d2h_s", "d2h", offsetof(struct lanes, d2h_s)},
+    {"gpu_s", "gpu", offsetof(struct lanes, gpu_s)},
+    {"chain_s", "chain", offsetof(struct lanes, chain_s)},
+    {"dram_s", "dram", offsetof(struct lanes, dram_s)},
+    {"root_s", "pcie root", offsetof(struct lanes, root_s)},
+};
+enum { N_LANE_MEMBERS = sizeof(lane_members) / sizeof(lane_members[0]) };
+
+static double lane_s(const struct lanes *lanes, size_t i)
+{
+	return *(const double *)((const char *)lanes + lane_members[i].offset);
+}
+
+static void lanes_json(struct jsonw *w, const char *key, const struct lanes *lanes)
+{
+	const struct lanes_limit limit = lanes_max(lanes);
+
+	jsonw_key(w, key);
+	jsonw_inline_object(w);
+	for (size_t i = 0; i < N_LANE_MEMBERS; i++)
+		jsonw_member_number(w, lane_members[i].key, lane_s(lanes, i));
+	jsonw_member_string(w, "limit", res_names[limit.res]);
+	jsonw_end_object(w);
+}
+
+static void lanes_text(FILE *out, const char *label, const struct lanes *lanes)
+{
+	char time[UNITS_TEXT_MAX];
+	const char *separator = "";
+
+	fprintf(out, "%-16s", label);
+	for (size_t i = 0; i < N_LANE_MEMBERS; i++)
+		if (lane_s(lanes, i) > 0) {
+			fprintf(out, "%s%s %s", separator, lane_members[i].title, units_print(time, UNIT_SECONDS, lane_s(lanes, i)));
+			separator = ", ";
+		}
+	fprintf(out, "; %s limits\n", res_names[lanes_max(lanes).res]);
+}
+
+/* ---- strides */
+
+static const struct table_column stride_columns[] = {
+    {"stride", NULL, UNIT_NONE},
+    {"gpu_fraction_frac", "on gpu", UNIT_FRAC},
+    {"update_s", "T(k)", UNIT_SECONDS},
+    {"limit", "limit", UNIT_NONE},
+    {"idle_update_s", "T(k) no dram", UNIT_SECONDS},
+    {"idle_limit", "limit", UNIT_NONE},
+    {"recurrence_s", "recurrence", UNIT_SECONDS},
+};
+
+/* People see the first strides, the last and what is named below, unless -v. */
+static bool is_shown(const struct strides *s, size_t k, bool has_all)
+{
+	return has_all || k <= 12 || k + 1 == s->n || k == s->stride_opt || (double)k == s->stride_balance;
+}
+
+static struct table *strides_table(const struct strides *s, bool has_all)
+{
+	struct table *const table = table_new(stride_columns, sizeof(stride_columns) / sizeof(stride_columns[0]));
+
+	for (size_t k = 0; k < s->n; k++) {
+		const struct stride_point *const p = &s->points[k];
+		if (!is_shown(s, k, has_all))
+			continue;
+		table_integer(table, (long long)p->stride);
+		table_number(table, p->gpu_fraction_frac);
+		table_number(table, p->update_s);
+		table_text(table, res_names[p->limit]);
+		table_number(table, p->idle_update_s);
+		table_text(table, res_names[p->idle_limit]);
+		table_number(table, p->recurrence_s);
+	}
+	return table;
+}
+
+/* ---- formats */
+
+static void print_json(FILE *out, const struct subject *m)
+{
+	const struct strides *const s = &m->strides;
+	struct table *const table = strides_table(s, true);
+	struct jsonw w;
+
+	jsonw_init(&w, out, true);
+	jsonw_object(&w);
+	jsonw_member_string(&w, "schema", "dos-model/1");
+	jsonw_member_string(&w, "hw", m->hw->name);
+	jsonw_member_string(&w, "model", m->workload.shape.name);
+	jsonw_member_string(&w, "policy", m->policy);
+	jsonw_member_number(&w, "n_params", m->workload.n_params);
+	jsonw_member_number(&w, "gpus", m->workload.batch.gpus);
+	jsonw_member_number(&w, "threads", m->cost.threads);
+	jsonw_member_number(&w, "subgroup_params", m->workload.batch.subgroup_params);
+	jsonw_member_integer(&w, "n_subgroups", (long long)m->workload.n_subgroups);
+	jsonw_member_integer(&w, "stride_opt", (long long)s->stride_opt);
+	jsonw_member_number(&w, "stride_opt_update_s", s->points[s->stride_opt].update_s);
+	jsonw_member_number(&w, "fraction_opt_frac", s->fraction_opt_frac);
+	jsonw_member_number(&w, "fraction_opt_update_s", s->fraction_opt_s);
+	jsonw_member_number(&w, "stride_balance", s->stride_balance);
+	jsonw_member_number(&w, "stride_balance_update_s", s->stride_balance_s);
+	jsonw_member_number(&w, "stride_balance_loss_frac", s->stride_balance_loss_frac);
+	lanes_json(&w, "lanes", &s->lanes);
+	lanes_json(&w, "idle_lanes", &s->idle_lanes);
+	jsonw_key(&w, "strides");
+	table_json(table, &w);
+	jsonw_end_object(&w);
+	putc('\n', out);
+	table_free(table);
+}
+
+static void print_text(FILE *out, const struct subject *m, bool is_verbose)
+{
+	const struct strides *const s = &m->strides;
+	struct table *const table = strides_table(s, is_verbose);
+	char time[UNITS_TEXT_MAX], share[UNITS_TEXT_MAX];
+
+	fprintf(out, "%s on %s, %s\n", m->workload.shape.name, m->hw->name, m->policy);
+	fprintf(out, "Update of %zu subgroups; no dram: DRAM infinite, link idle; recurrence: exact without contention\n\n",
+	    m->workload.n_subgroups);
+	table_print(table, FORMAT_TABLE, out);
+	table_free(table);
+	fprintf(out, "\nstride_opt      %zu: %s\n", s->stride_opt,
+	    units_print(time, UNIT_SECONDS, s->points[s->stride_opt].update_s));
+	fprintf(out, "fraction_opt    %.3f: %s\n", s->fraction_opt_frac, units_print(time, UNIT_SECONDS, s->fraction_opt_s));
+	fprintf(out, "stride_balance  %.0f: %s, ", s->stride_balance, units_print(time, UNIT_SECONDS, s->stride_balance_s));
+	fprintf(out, "%s over stride_opt\n\n", units_print(share, UNIT_FRAC, s->stride_balance_loss_frac));
+	fprintf(out, "Lanes of %s:\n", s->stride_opt ? "a window of stride_opt" : "the update");
+	lanes_text(out, "with dram", &s->lanes);
+	lanes_text(out, "without", &s->idle_lanes);
+}
+
+static int print(const struct subject *m, const struct common *c, struct arena *arena, struct err *err)
+{
+	struct file_replace file;
+	const int code = file_replace_open(&file, c->output, arena, err);
+
+	if (code)
+		return code;
+	if (c->format == FORMAT_JSON) {
+		print_json(file.out, m);
+	} else if (c->format == FORMAT_CSV) {
+		struct table *const table = strides_table(&m->strides, true);
+		table_print(table, FORMAT_CSV, file.out);
+		table_free(table);
+	} else {
+		print_text(file.out, m, c->is_verbose);
+	}
+	return file_replace_commit(&file, err);
+}
+
+/* ---- the command */
+
+/* The options that decide the stride are not read: say so. */
+static void note_unread(const struct common *c, const char *spec)
+{
+	static const char *const unread[] = {"stride=", "fraction=", "mask="};
+
+	for (size_t i = 0; i < sizeof(unread) / sizeof(unread[0]); i++)
+		if (strstr(spec, unread[i]))
+			common_note(c, "%.*s of the policy is not read: every stride is listed", (int)strcspn(unread[i], "="), unread[i]);
+}
+
+/* The policy's options, complete, as the closed form wants them. */
+static int read_policy(struct interleave *how, double *workers, struct subject *m, const char *spec, double threads,
+    struct arena *arena, struct err *err)
+{
+	struct policy_use use;
+
+	if (policy_use_parse(&use, spec, arena, err))
+		return err->code;
+	if (use.policy->resolve)
+		use.policy->resolve(use.params, m->hw, &m->workload, threads);
+	m->policy = policy_use_canonical(&use, arena);
+	*workers = use.policy->workers ? use.policy->workers(use.params) : 0;
+	return use_interleave(how, &use, &m->workload, err);
+}
+
+static int model(const struct common *c, struct arena *arena, struct err *err)
+{
+	struct subject *const m = arena_zalloc(arena, 1, sizeof(*m));
+	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
+	struct opt_list specs;
+	struct shape shape;
+	struct batch batch;
+	struct interleave how;
+	double workers = 0;
+
+	int code = common_policies(&specs, c, "dos", arena, err);
+	if (!code && specs.n > 1)
+		code = err_set(err, STATUS_USAGE, "model: one policy would be accepted, %zu are given", specs.n);
+	if (!code)
+		code = common_workload(&shape, &batch, c, arena, err);
+	if (!code)
+		code = common_hw(hw, c, arena, err);
+	if (!code)
+		code = trial_workload(&m->workload, hw, &shape, &batch, arena, err);
+	m->hw = hw;
+	if (!code)
+		code = read_policy(&how, &workers, m, specs.items[0], (double)c->threads, arena, err);
+	if (code)
+		return code;
+	note_unread(c, specs.items[0]);
+	cost_init(&m->cost, hw, &m->workload, (double)c->threads, workers);
+	strides_init(&m->strides, &m->cost, &m->workload, &how, arena);
+	return print(m, c, arena, err);
+}
+
+int command_model(int argc, char **argv, struct err *err)
+{
+	const struct command_line line = {.name = "model",
+	    .usage = "--hw H --model M [--policy SPEC] [OPTION]..",
+	    .about = "Update time in closed form for every stride k: what limits, the best stride and fraction, and what the balance of an\n"
+	             "idle link would lose. The policy (default dos) gives the schedule.",
+	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_SCALE};
+	struct arena arena = {0};
+	struct common c;
+	struct opt_list rest;
+
+	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
+	if (!code && !c.wants_help && rest.n > 0)
+		code = err_set(err, STATUS_USAGE, "model: unexpected argument '%s'", rest.items[0]);
+	if (!code && !c.wants_help)
+		code = model(&c, &arena, err);
+	arena_release(&arena);
+	return code;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * use_interleave: what the closed form reads of a policy's options, by their names.
+ */
+#ifndef SIM_STUDY_USE_INTERLEAVE_H
+#define SIM_STUDY_USE_INTERLEAVE_H
+
+#include "model/interleave.h"
+#include "sim/policy.h"
+
+/* use: resolved. stride and on_gpu of *how are left empty. STATUS_USAGE for a policy that interleaves nothing. */
+int use_interleave(struct interleave *how, const struct policy_use *use, const struct workload *workload, struct err *err) MUST_CHECK;
+
+#endif
