@@ -13,6 +13,7 @@ static const struct command commands[] = {
     {"model", command_model, "update time in closed form for every stride, and the best one"},
     {"validate", command_validate, "compare predictions with recorded runs"},
     {"list", command_list, "policies, models, profiles, plots and recorded sets"},
+    {"profile", command_profile, "show, check or compare hardware profiles"},
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
