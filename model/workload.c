@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/hash.h"
+#include "model/tensors.h"
 
 static const double params_max = 9007199254740992.0; /* 2^53: counts stay exact in a double */
 
@@ -23,6 +24,8 @@ static void fill(struct workload *w)
 
 	shape->kv_heads = or_else(shape->kv_heads, shape->heads);
 	shape->ffn = or_else(shape->ffn, shape->arch == ARCH_GPT ? 4 * shape->hidden : 0);
+	shape->embed_dim = or_else(shape->embed_dim, shape->hidden);
+	shape->moe_every = or_else(shape->moe_every, 1);
 	batch->mbs = or_else(batch->mbs, 1);
 	batch->grad_accum = or_else(batch->grad_accum, 1);
 	batch->seq = or_else(batch->seq, 2048);
@@ -59,6 +62,20 @@ static int check_batch(const struct batch *batch, struct err *err)
 	return check_counts(counts, sizeof(counts) / sizeof(counts[0]), err);
 }
 
+static int check_experts(const struct shape *shape, struct err *err)
+{
+	const struct count counts[] = {
+	    {"number of experts", shape->n_experts, 1, 1e5},
+	    {"active experts", shape->n_active_experts, 1, shape->n_experts},
+	    {"width of an expert", shape->moe_ffn, 1, 1e9},
+	    {"width of the shared expert", shape->shared_ffn, 0, 1e9},
+	    {"first dense layers", shape->dense_layers, 0, shape->layers},
+	    {"step of expert layers", shape->moe_every, 1, 1e6},
+	};
+
+	return check_counts(counts, sizeof(counts) / sizeof(counts[0]), err);
+}
+
 static int check_shape(const struct shape *shape, struct err *err)
 {
 	const struct count counts[] = {
@@ -70,9 +87,12 @@ static int check_shape(const struct shape *shape, struct err *err)
 	    {"--vocab", shape->vocab, 1, 1e10},
 	    {"positions", shape->positions, 0, 1e10},
 	    {"head_dim", shape->head_dim, 0, 1e7},
+	    {"width of the embedding", shape->embed_dim, 1, 1e8},
 	};
-	const int rc = check_counts(counts, sizeof(counts) / sizeof(counts[0]), err);
+	int rc = check_counts(counts, sizeof(counts) / sizeof(counts[0]), err);
 
+	if (rc == 0 && shape->n_experts != 0)
+		rc = check_experts(shape, err);
 	if (rc)
 		return rc;
 	if (fmod(shape->heads, shape->kv_heads) != 0)
@@ -85,135 +105,44 @@ static int check_shape(const struct shape *shape, struct err *err)
 	return 0;
 }
 
-/* ---- tensors: embedding, equal layers, final norm and head */
+/* ---- tensors */
 
-enum { PART_TENSORS_MAX = 24 };
-
-/* The tensors of one part of the model, in order. */
-struct part {
-	struct tensor tensors[PART_TENSORS_MAX];
-	size_t n;
-	double n_params;
-};
-
-static void add(struct part *part, const struct batch *batch, double n_params)
+static int check_totals(const struct workload *w, double n_tensors, struct err *err)
 {
-	const uint64_t gpus = (uint64_t)batch->gpus;
-
-	assert(part->n < PART_TENSORS_MAX);
-	struct tensor *const tensor = &part->tensors[part->n++];
-	part->n_params += n_params;
-	*tensor = (struct tensor){.n_params = n_params};
-	if (n_params <= params_max) /* refused later, with the total in the message */
-		tensor->rank_params = (double)(((uint64_t)n_params + gpus - 1) / gpus);
-}
-
-static void add_linear(struct part *part, const struct batch *batch, double n_in, double n_out, bool has_bias)
-{
-	add(part, batch, n_in * n_out);
-	if (has_bias)
-		add(part, batch, n_out);
-}
-
-static void add_norm(struct part *part, const struct batch *batch, const struct shape *shape)
-{
-	add(part, batch, shape->hidden);
-	if (shape->arch == ARCH_GPT)
-		add(part, batch, shape->hidden); /* LayerNorm has a bias */
-}
-
-static double head_dim(const struct shape *shape)
-{
-	return shape->head_dim > 0 ? shape->head_dim : shape->hidden / shape->heads;
-}
-
-static void add_attention(struct part *part, const struct batch *batch, const struct shape *shape)
-{
-	const double hidden = shape->hidden, q = shape->heads * head_dim(shape), kv = shape->kv_heads * head_dim(shape);
-	const bool has_bias = shape->has_bias || shape->has_qkv_bias;
-
-	if (shape->has_split_tensors) {
-		add_linear(part, batch, hidden, q, has_bias);
-		add_linear(part, batch, hidden, kv, has_bias);
-		add_linear(part, batch, hidden, kv, has_bias);
-	} else if (shape->arch == ARCH_GPT) {
-		add_linear(part, batch, hidden, q + 2 * kv, has_bias);
-	} else {
-		add_linear(part, batch, hidden, q, has_bias);
-		add_linear(part, batch, hidden, 2 * kv, has_bias);
-	}
-	add_linear(part, batch, q, hidden, shape->has_bias);
-}
-
-static void add_mlp(struct part *part, const struct batch *batch, const struct shape *shape)
-{
-	if (shape->arch == ARCH_GPT) {
-		add_linear(part, batch, shape->hidden, shape->ffn, shape->has_bias);
-	} else if (shape->has_split_tensors) {
-		add_linear(part, batch, shape->hidden, shape->ffn, shape->has_bias);
-		add_linear(part, batch, shape->hidden, shape->ffn, shape->has_bias);
-	} else {
-		add_linear(part, batch, shape->hidden, 2 * shape->ffn, shape->has_bias);
-	}
-	add_linear(part, batch, shape->ffn, shape->hidden, shape->has_bias);
-}
-
-static void make_start(struct part *part, const struct batch *batch, const struct shape *shape)
-{
-	add(part, batch, shape->vocab * shape->hidden);
-	if (shape->positions > 0)
-		add(part, batch, shape->positions * shape->hidden);
-}
-
-static void make_layer(struct part *part, const struct batch *batch, const struct shape *shape)
-{
-	add_norm(part, batch, shape);
-	add_attention(part, batch, shape);
-	add_norm(part, batch, shape);
-	add_mlp(part, batch, shape);
-}
-
-static void make_end(struct part *part, const struct batch *batch, const struct shape *shape)
-{
-	add_norm(part, batch, shape);
-	if (!shape->is_tied)
-		add(part, batch, shape->vocab * shape->hidden);
-}
-
-static struct tensor *append(struct tensor *to, const struct part *part, int layer)
-{
-	for (size_t i = 0; i < part->n; i++) {
-		to[i] = part->tensors[i];
-		to[i].layer = layer;
-	}
-	return to + part->n;
-}
-
-static int make_tensors(struct workload *w, struct arena *arena, struct err *err)
-{
-	struct part start = {.n = 0}, layer = {.n = 0}, end = {.n = 0};
-	const double layers = w->shape.layers;
-
-	make_start(&start, &w->batch, &w->shape);
-	make_layer(&layer, &w->batch, &w->shape);
-	make_end(&end, &w->batch, &w->shape);
-	w->n_params = start.n_params + layers * layer.n_params + end.n_params;
-	const double n_tensors = (double)(start.n + end.n) + layers * (double)layer.n;
 	if (!(w->n_params <= params_max))
 		return err_set(err, STATUS_USAGE,
 		    "the model has %.4g parameters; up to 9e15 would be accepted (--layers, --hidden, "
 		    "--ffn, --vocab)",
 		    w->n_params);
 	if (n_tensors > WORKLOAD_ITEMS_MAX)
-		return err_set(err, STATUS_USAGE, "--layers %.15g makes %.4g tensors; up to %.4g would be accepted", layers,
-		    n_tensors, (double)WORKLOAD_ITEMS_MAX);
+		return err_set(err, STATUS_USAGE, "--layers %.15g makes %.4g tensors; up to %.4g would be accepted",
+		    w->shape.layers, n_tensors, (double)WORKLOAD_ITEMS_MAX);
+	return 0;
+}
+
+/* Counted first, so that one block holds all of them; then the first layer of each kind is made and the others are copies. */
+static int make_tensors(struct workload *w, struct arena *arena, struct err *err)
+{
+	const double n_moe = tensors_moe_layers(&w->shape), n_dense = w->shape.layers - n_moe;
+	struct tensor_list ends = {.gpus = w->batch.gpus}, dense = ends, moe = ends;
+
+	tensors_start(&ends, &w->shape);
+	tensors_end(&ends, &w->shape);
+	tensors_dense_layer(&dense, &w->shape, 0);
+	if (n_moe > 0)
+		tensors_moe_layer(&moe, &w->shape, 0);
+	w->n_params = ends.n_params + n_dense * dense.n_params + n_moe * moe.n_params;
+	const double n_tensors = (double)ends.n + n_dense * (double)dense.n + n_moe * (double)moe.n;
+	const int rc = check_totals(w, n_tensors, err);
+	if (rc)
+		return rc;
 	w->n_tensors = (size_t)n_tensors;
 	w->tensors = arena_alloc(arena, w->n_tensors, sizeof(*w->tensors));
-	struct tensor *to = append(w->tensors, &start, TENSOR_NO_LAYER);
-	for (int i = 0; i < (int)layers; i++)
-		to = append(to, &layer, i);
-	to = append(to, &end, TENSOR_NO_LAYER);
-	assert(to == w->tensors + w->n_tensors);
+	struct tensor_list all = {.tensors = w->tensors, .gpus = w->batch.gpus};
+	tensors_start(&all, &w->shape);
+	tensors_layers(&all, &w->shape);
+	tensors_end(&all, &w->shape);
+	assert(all.n == w->n_tensors);
 	return 0;
 }
 
@@ -267,7 +196,10 @@ static unsigned long long content_hash(const struct workload *w)
 	const double batch[] = {b->gpus, b->mbs, b->grad_accum, b->seq, b->has_checkpointing, (double)b->precision,
 	    b->subgroup_params, b->n_subgroups};
 	const double shape[] = {(double)s->arch, s->layers, s->hidden, s->heads, s->kv_heads, s->ffn, s->vocab,
-	    s->positions, head_dim(s), s->is_tied, s->has_bias, s->has_qkv_bias, s->has_split_tensors};
+	    s->positions, tensors_head_dim(s), s->is_tied, s->has_bias, s->has_qkv_bias, s->has_split_tensors,
+	    s->has_out_bias, s->has_mlp_bias, s->has_qk_norm, s->has_embed_norm, s->has_no_end_norm, (double)s->norm,
+	    (double)s->norm_order, s->embed_dim, s->n_experts, s->n_active_experts, s->moe_ffn, s->shared_ffn,
+	    s->has_shared_gate, s->dense_layers, s->moe_every};
 	const unsigned long long hash = hash_numbers(HASH_START, batch, sizeof(batch) / sizeof(batch[0]));
 
 	return w->is_update_only ? hash : hash_numbers(hash, shape, sizeof(shape) / sizeof(shape[0]));
@@ -282,7 +214,7 @@ static void assert_invariant(const struct workload *w)
 	assert(sum_params == w->rank_params); /* exact: all are integers below 2^53 */
 }
 
-int workload_build(
+int workload_count(
     struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena, struct err *err)
 {
 	*workload = (struct workload){.shape = *shape, .batch = *batch};
@@ -304,6 +236,17 @@ int workload_build(
 	return 0;
 }
 
+int workload_build(
+    struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena, struct err *err)
+{
+	if (shape->n_experts > 0 && !(batch->n_subgroups > 0))
+		return err_set(err, STATUS_USAGE,
+		    "%s is a mixture of %.0f experts: its times are not modelled, only its parameters counted (dos "
+		    "check-config); an update alone (--n-subgroups) or a dense model would be accepted",
+		    shape->name ? shape->name : "the model", shape->n_experts);
+	return workload_count(workload, shape, batch, arena, err);
+}
+
 /* ---- FLOPs */
 
 static double tokens(const struct workload *workload)
@@ -311,14 +254,31 @@ static double tokens(const struct workload *workload)
 	return workload->batch.mbs * workload->batch.seq;
 }
 
+static double matrix_params(const struct shape *s, bool has_experts)
+{
+	const double q = s->heads * tensors_head_dim(s), kv = s->kv_heads * tensors_head_dim(s);
+	const double n_matrices = s->arch == ARCH_LLAMA ? 3 : 2;
+	const double attention = 2 * s->hidden * q + 2 * s->hidden * kv;
+
+	if (!has_experts)
+		return attention + n_matrices * s->hidden * s->ffn;
+	return attention + n_matrices * s->hidden * (s->n_active_experts * s->moe_ffn + s->shared_ffn) + s->hidden * s->n_experts +
+	    (s->has_shared_gate ? s->hidden : 0);
+}
+
 double workload_layer_matrix_params(const struct workload *workload)
 {
-	const struct shape *const s = &workload->shape;
-	const double q = s->heads * head_dim(s), kv = s->kv_heads * head_dim(s);
+	return workload->is_update_only ? 0 : matrix_params(&workload->shape, false);
+}
 
-	if (workload->is_update_only)
-		return 0;
-	return 2 * s->hidden * q + 2 * s->hidden * kv + (s->arch == ARCH_LLAMA ? 3 : 2) * s->hidden * s->ffn;
+double workload_active_params(const struct workload *workload)
+{
+	const struct shape *const s = &workload->shape;
+	const double expert_params = (s->arch == ARCH_LLAMA ? 3 : 2) * s->hidden * s->moe_ffn;
+
+	if (workload->is_update_only || s->n_experts == 0)
+		return workload->n_params;
+	return workload->n_params - tensors_moe_layers(s) * (s->n_experts - s->n_active_experts) * expert_params;
 }
 
 double workload_layer_gemm_flop(const struct workload *workload)
@@ -332,34 +292,40 @@ double workload_layer_attention_flop(const struct workload *workload)
 
 	if (workload->is_update_only)
 		return 0;
-	return 2 * 2 * s->heads * head_dim(s) * workload->batch.seq * tokens(workload);
+	return 2 * 2 * s->heads * tensors_head_dim(s) * workload->batch.seq * tokens(workload);
 }
 
 double workload_head_flop(const struct workload *workload)
 {
-	return workload->is_update_only ? 0 : 2 * workload->shape.vocab * workload->shape.hidden * tokens(workload);
+	return workload->is_update_only ? 0 : 2 * workload->shape.vocab * workload->shape.embed_dim * tokens(workload);
 }
 
 double workload_layer_params(const struct workload *workload, int layer)
 {
-	struct part part = {.n = 0};
+	struct tensor_list list = {.gpus = workload->batch.gpus};
 
 	if (workload->is_update_only)
 		return 0;
+	assert(layer == TENSOR_NO_LAYER || (layer >= 0 && layer < workload->shape.layers));
 	if (layer == TENSOR_NO_LAYER) {
-		make_start(&part, &workload->batch, &workload->shape);
-		make_end(&part, &workload->batch, &workload->shape);
+		tensors_start(&list, &workload->shape);
+		tensors_end(&list, &workload->shape);
+	} else if (tensors_is_moe_layer(&workload->shape, layer)) {
+		tensors_moe_layer(&list, &workload->shape, layer);
 	} else {
-		assert(layer >= 0 && layer < workload->shape.layers);
-		make_layer(&part, &workload->batch, &workload->shape);
+		tensors_dense_layer(&list, &workload->shape, layer);
 	}
-	return part.n_params;
+	return list.n_params;
 }
 
 double workload_model_flop(const struct workload *workload)
 {
+	const struct shape *const s = &workload->shape;
+	const double n_moe = workload->is_update_only ? 0 : tensors_moe_layers(s);
 	const double layer_flop = workload_layer_gemm_flop(workload) + workload_layer_attention_flop(workload);
-	const double forward_flop = workload->shape.layers * layer_flop + workload_head_flop(workload);
+	const double moe_more_flop =
+	    n_moe > 0 ? 2 * (matrix_params(s, true) - matrix_params(s, false)) * tokens(workload) : 0;
+	const double forward_flop = s->layers * layer_flop + n_moe * moe_more_flop + workload_head_flop(workload);
 
 	return 3 * forward_flop * workload->batch.grad_accum * workload->batch.gpus; /* backward is twice the forward */
 }

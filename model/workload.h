@@ -18,6 +18,10 @@
 #include "model/base/err.h"
 
 enum arch { ARCH_LLAMA, ARCH_GPT }; /* SwiGLU + RMSNorm, untied / GELU + LayerNorm */
+enum norm { NORM_OF_ARCH, NORM_RMS, NORM_LAYER }; /* LayerNorm has a bias */
+/* Where a layer's two norms stand in its list: each before what it feeds (Megatron, GPT-2, BLOOM), both first (GPT-NeoX), each
+ * after (OPT), both last (Llama and its kin). */
+enum norm_order { NORMS_BEFORE, NORMS_FIRST, NORMS_AFTER, NORMS_LAST };
 enum precision { PRECISION_BF16, PRECISION_FP16 };
 
 /* What the user says. 0 means "not given": workload_build fills kv_heads (heads), ffn of ARCH_GPT (4 hidden), mbs and
@@ -30,8 +34,22 @@ struct shape {
 	bool is_tied; /* output head shares the embedding */
 	bool has_bias; /* biases on every linear layer (gpt) */
 	bool has_qkv_bias; /* biases on q, k, v only (Qwen2) */
+	bool has_out_bias, has_mlp_bias; /* biases of the attention's output, of the feed-forward layer */
+	bool has_qk_norm; /* norms of one head's width on q and k (Qwen3) */
+	bool has_embed_norm; /* a norm after the embedding (BLOOM) */
+	bool has_no_end_norm; /* no norm before the output head (OPT-350m) */
+	enum norm norm;
+	enum norm_order norm_order;
+	double embed_dim; /* width of the embedding; 0: hidden, else projections to and from hidden (OPT-350m) */
 	bool has_split_tensors; /* q, k, v, gate and up are tensors of their own, as in Hugging Face checkpoints; else fused as in
 	                         * Megatron: llama query | key_value | gate_up, gpt qkv */
+	/* mixture of experts, n_experts 0: none. An expert is a feed-forward layer of its own tensors. */
+	double n_experts, n_active_experts; /* in a layer; that a token passes */
+	double moe_ffn; /* width of an expert */
+	double shared_ffn; /* width of the expert that every token passes, 0 none */
+	bool has_shared_gate; /* that has a gate (Qwen2-MoE) */
+	double dense_layers; /* the first ones have no experts, but ffn */
+	double moe_every; /* then layer i has experts iff (i + 1) mod moe_every == 0; 0: every layer */
 };
 
 struct batch {
@@ -79,11 +97,18 @@ extern const size_t n_shape_presets;
 const struct shape_preset *shape_preset_find(const char *name);
 
 /* Builds tensors and subgroups. Refuses (STATUS_USAGE) shapes that are not positive integers, heads that do not divide,
- * kv_heads that do not divide heads, and counts beyond what the tool can hold, saying which flag. */
+ * kv_heads that do not divide heads, and counts beyond what the tool can hold, saying which flag. Refuses mixtures of experts
+ * (an update alone apart): their times are not modelled. */
 int workload_build(struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena,
     struct err *err) MUST_CHECK;
+/* The same for whoever counts and asks no times: mixtures of experts too. */
+int workload_count(struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena,
+    struct err *err) MUST_CHECK;
 
-/* Parameters of one layer's matrices (no norms, no biases), for FLOPs. */
+/* Parameters that one token passes: all but the experts that it does not choose. */
+double workload_active_params(const struct workload *workload);
+
+/* Parameters of one layer's matrices (no norms, no biases), for FLOPs. Here and below: of a layer without experts. */
 double workload_layer_matrix_params(const struct workload *workload);
 /* Matmul FLOPs of one layer's forward for one micro-batch, attention apart (2 FLOPs a parameter and token). */
 double workload_layer_gemm_flop(const struct workload *workload);
@@ -94,7 +119,7 @@ double workload_head_flop(const struct workload *workload);
 /* Parameters of layer (with norms), TENSOR_NO_LAYER: embedding, final norm and head together. */
 double workload_layer_params(const struct workload *workload, int layer);
 /* Model FLOPs of an iteration of all ranks by the 6 P T rule with attention, without recomputation (for utilisation). P: the
- * layers' matrices and the head; looking up an embedding is no FLOP. Like all FLOPs here 0 for an update alone. */
+ * layers' matrices, of experts the active ones, and the head; looking up an embedding is no FLOP. Like all FLOPs here 0 for an update alone. */
 double workload_model_flop(const struct workload *workload);
 
 #endif
