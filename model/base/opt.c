@@ -59,7 +59,7 @@ static const char *range_text(const struct opt *opt, struct arena *arena)
 
 static int parse_number(double *value, const struct opt *opt, const char *text, struct arena *arena, struct err *err)
 {
-	const bool negative = text[0] == '-' && opt->min < 0;
+	const bool negative = text[0] == '-' && text[1] != '\0';
 	double number;
 	const int rc = units_parse(&number, opt->unit, text + negative, err);
 
