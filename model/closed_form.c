@@ -158,8 +158,16 @@ static double first_window_s(const struct dynamic *d, const struct lanes_split *
 	return fmax(run_s, gpu->n_copies * gpu->fetch_s + fmax(0, n_awaited) * cpu->push_s);
 }
 
+/* MAIN waits for every fetch and every push, so no update is shorter than their lanes. */
+static double whole_s(const struct dynamic *d, const struct lanes_split *split)
+{
+	struct lanes lanes;
+	lanes_of(&lanes, d->cost, d->how, split, d->is_contended);
+	return fmax(lanes.cpu_s, fmax(lanes.cast_s, lanes.h2d_s));
+}
+
 /* E18: windows in which MAIN blocks. */
-static double windows_s(const struct dynamic *d, const struct lanes_split *split, size_t stride)
+static double blocking_s(const struct dynamic *d, const struct lanes_split *split, size_t stride)
 {
 	if (split->n_gpu <= 0)
 		return rest_s(d, split, 0, 0);
@@ -167,7 +175,8 @@ static double windows_s(const struct dynamic *d, const struct lanes_split *split
 	const double full_s = full_window_s(d, split, n_cpu);
 	const double first_s = first_window_s(d, split, n_cpu) + split->gpu.stream_s;
 	const double last_s = split->n_gpu > 1 ? full_s : first_s;
-	return first_s + (split->n_gpu - 1) * full_s + rest_s(d, split, stride, last_s); /* E18 */
+	const double windows_s = first_s + (split->n_gpu - 1) * full_s;
+	return fmax(whole_s(d, split), windows_s + rest_s(d, split, stride, last_s)); /* E18 */
 }
 
 /* E21: everything queued up front. A lane ends after its own work, what must run before its first operation (a fetch, and an
@@ -198,7 +207,7 @@ static double update_s(const struct dynamic *d, size_t stride)
 {
 	struct lanes_split split;
 	split_by_stride(&split, d, stride);
-	return d->how->waits_for_fetch ? windows_s(d, &split, stride) : queued_s(d, &split);
+	return d->how->waits_for_fetch ? blocking_s(d, &split, stride) : queued_s(d, &split);
 }
 
 double stride_update_s(const struct cost *cost, const struct workload *workload, const struct interleave *how,
