@@ -73,15 +73,21 @@ static void link_children(struct engine *e, struct arena *arena)
 	}
 }
 
+/* Does an operation that becomes ready now run after `other` of its lane? */
+static bool is_behind(const struct engine *e, op_id id, op_id other)
+{
+	return other == NO_OP || e->t->ready_s[other] < e->now_s || other < id;
+}
+
 /* Queues by (ready time, creation): behind all that were ready earlier, in order of creation among those ready now. */
 static void enqueue(struct engine *e, op_id id)
 {
 	struct lane_state *const lane = &e->lanes[lane_of(&e->s->ops[id])];
 	op_id *link = &lane->head;
-	if (lane->tail != NO_OP && (e->t->ready_s[lane->tail] < e->now_s || lane->tail < id))
+	if (lane->tail != NO_OP && is_behind(e, id, lane->tail))
 		link = &e->next[lane->tail];
 	else
-		while (*link != NO_OP && (e->t->ready_s[*link] < e->now_s || *link < id))
+		while (*link != NO_OP && is_behind(e, id, *link))
 			link = &e->next[*link];
 	e->next[id] = *link;
 	*link = id;
@@ -94,7 +100,7 @@ static void release(struct engine *e, op_id id, op_id cause)
 	const struct op *const op = &e->s->ops[id];
 	e->t->ready_s[id] = e->now_s;
 	e->t->cause[id] = cause;
-	if (op->flags & OP_IS_PUSH)
+	if (op->flags & OP_IS_PUSH && is_behind(e, id, e->ranks[op->rank].push))
 		e->ranks[op->rank].push = id;
 	enqueue(e, id);
 }
@@ -124,7 +130,7 @@ static void start_op(struct engine *e, struct lane_state *lane, op_id id)
 {
 	const struct op *const op = &e->s->ops[id];
 	e->t->start_s[id] = e->now_s;
-	if (e->now_s > e->t->ready_s[id] && lane->last != NO_OP && op->alone_s > 0)
+	if (e->now_s > e->t->ready_s[id] && lane->last != NO_OP && e->t->end_s[lane->last] == e->now_s)
 		e->t->cause[id] = lane->last;
 	e->t->order[e->n_order++] = id << 1;
 	e->t->limit[id] = (uint8_t)e->s->cost->classes[op->kind].res;

@@ -4,7 +4,7 @@
  *
  * Invariant: dependencies point to earlier operations, so the order of creation is a topological order. Operations on
  * one lane of one rank run one at a time, in the order in which they become ready (ties: order of creation).
- * OP_IS_PUSH / OP_WAITS_PUSHES: when a waiting operation is reached (its dependencies ended) it waits in addition for the
+ * OP_IS_PUSH / OP_WAITS_PUSHES: when a waiting operation is reached (ready, and its lane idle) it waits in addition for the
  * pushes of its rank that are already enqueued (their dependencies ended), and for no later ones.
  *
  * Ownership: all arrays live in the run's arena.
