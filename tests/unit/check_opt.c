@@ -117,7 +117,7 @@ static const struct {
     {"-k", "--stride: a value is missing"},
     {"--stride 0", "stride: '0' is out of range; 1 to 1000000000 would be accepted"},
     {"--stride 2.5", "stride: '2.5' is not a whole number"},
-    {"--stride -2", "stride: '-2' is not a number"},
+    {"--stride -2", "stride: '-2' is out of range; 1 to 1000000000 would be accepted"},
     {"--stride two", "stride: 'two' is not a number"},
     {"--stride 2 -k 3", "--stride: given twice"},
     {"--ratio 1.5", "ratio: '1.5' is out of range; 0 to 1 would be accepted"},

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/base/file_replace.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/test_util.h"
+
+Suite *file_replace_suite(void);
+
+static struct arena arena;
+static char folder[64];
+
+static void setup(void)
+{
+	snprintf(folder, sizeof(folder), "/tmp/check_replace_XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void teardown(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	ck_assert_int_eq(system(command), 0);
+	arena_release(&arena);
+}
+
+static const char *in_folder(const char *name)
+{
+	return arena_printf(&arena, "%s/%s", folder, name);
+}
+
+static void expect(const char *path, const char *want)
+{
+	char text[64] = "";
+	FILE *const in = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert(fgets(text, sizeof(text), in) != NULL || *want == '\0');
+	fclose(in);
+	ck_assert_str_eq(text, want);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	struct file_replace file;
+	struct err err;
+
+	ck_assert_msg(file_replace_open(&file, path, &arena, &err) == 0, "%s", err.text);
+	fputs(text, file.out);
+	ck_assert_msg(file_replace_commit(&file, &err) == 0, "%s", err.text);
+}
+
+START_TEST(replaces_when_committed)
+{
+	const char *const path = in_folder("a");
+	struct file_replace file;
+	struct err err;
+
+	write_file(path, "one");
+	expect(path, "one");
+	ck_assert_int_eq(file_replace_open(&file, path, &arena, &err), 0);
+	fputs("two", file.out);
+	fflush(file.out);
+	expect(path, "one");
+	expect(in_folder("a.tmp"), "two");
+	ck_assert_int_eq(file_replace_commit(&file, &err), 0);
+	expect(path, "two");
+	ck_assert_int_ne(access(in_folder("a.tmp"), F_OK), 0);
+}
+END_TEST
+
+START_TEST(keeps_the_old_when_cancelled)
+{
+	const char *const path = in_folder("a");
+	struct file_replace file;
+	struct err err;
+
+	write_file(path, "one");
+	ck_assert_int_eq(file_replace_open(&file, path, &arena, &err), 0);
+	fputs("two", file.out);
+	file_replace_cancel(&file);
+	expect(path, "one");
+	ck_assert_int_ne(access(in_folder("a.tmp"), F_OK), 0);
+}
+END_TEST
+
+START_TEST(links_stay_links)
+{
+	struct stat info;
+
+	write_file(in_folder("real"), "one");
+	ck_assert_int_eq(symlink("real", in_folder("link")), 0);
+	write_file(in_folder("link"), "two");
+	ck_assert_int_eq(lstat(in_folder("link"), &info), 0);
+	ck_assert(S_ISLNK(info.st_mode));
+	expect(in_folder("real"), "two");
+}
+END_TEST
+
+START_TEST(devices_are_written_directly)
+{
+	struct file_replace file;
+	struct err err;
+
+	write_file("/dev/null", "nothing");
+	ck_assert_int_eq(file_replace_open(&file, "/dev/full", &arena, &err), 0);
+	fputs("text", file.out);
+	ck_assert_int_eq(file_replace_commit(&file, &err), STATUS_ENV);
+	assert_has(err.text, "/dev/full: cannot be written");
+}
+END_TEST
+
+START_TEST(what_cannot_be_written)
+{
+	struct file_replace file;
+	struct err err;
+
+	ck_assert_int_eq(file_replace_open(&file, in_folder("no/file"), &arena, &err), STATUS_ENV);
+	assert_has(err.text, "no/file: cannot be written: No such file or directory");
+	ck_assert_int_eq(file_replace_open(&file, folder, &arena, &err), STATUS_ENV);
+	assert_has(err.text, "Is a directory");
+}
+END_TEST
+
+Suite *file_replace_suite(void)
+{
+	Suite *const suite = suite_create("file_replace");
+	TCase *const core = tcase_create("core");
+
+	tcase_add_checked_fixture(core, setup, teardown);
+	tcase_add_test(core, replaces_when_committed);
+	tcase_add_test(core, keeps_the_old_when_cancelled);
+	tcase_add_test(core, links_stay_links);
+	tcase_add_test(core, devices_are_written_directly);
+	tcase_add_test(core, what_cannot_be_written);
+	suite_add_tcase(suite, core);
+	return suite;
+}
