@@ -102,10 +102,10 @@ void steps_hold_states(struct build *b)
 	for (size_t x = 0; x < b->workload->n_subgroups; x++) {
 		const double n_params = b->workload->subgroups[x].n_params;
 		if (b->places[x] == PLACE_GPU) {
-			steps_hold(b, POOL_GPU, MEM_STATES, 16 * n_params);
+			steps_hold(b, POOL_GPU, MEM_STATES, 16 * n_params); /* E23 */
 			continue;
 		}
-		steps_hold(b, POOL_HOST, MEM_STATES, 12 * n_params);
+		steps_hold(b, POOL_HOST, MEM_STATES, 12 * n_params); /* E24 */
 		steps_hold(b, POOL_HOST, MEM_GRADS, 4 * n_params);
 		steps_hold(b, POOL_HOST, MEM_PARAMS, 2 * n_params);
 		steps_hold(b, POOL_HOST, MEM_RESERVED, b->schedule->cost->hw->host_overhead_bytes_per_param * n_params);

@@ -48,7 +48,7 @@ struct stream_state {
 	op_id (*fetched)[3]; /* [n_streamed] fetch copies, one per tensor stream or one */
 	op_id tensor_last[3]; /* newest copy on each tensor stream; [0] alone with other chains */
 	op_id up_last, down_last; /* newest copy per direction (duplex) */
-	op_id adam_last; /* gpu adams follow each other */
+	op_id gpu_last; /* newest operation on the default stream, which runs in order */
 	double device_bytes; /* of one buffer set */
 };
 /* Lists the GPU-scheduled subgroups of the first n_dynamic. */

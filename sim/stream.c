@@ -17,7 +17,7 @@ void steps_stream_init(struct stream_state *st, struct build *b, enum chain chai
 				largest = b->workload->subgroups[x].n_params;
 		}
 	*st = (struct stream_state){.chain = chain, .buffers = buffers, .streamed = streamed, .n_streamed = n,
-	    .tensor_last = {NO_OP, NO_OP, NO_OP}, .up_last = NO_OP, .down_last = NO_OP, .adam_last = NO_OP,
+	    .tensor_last = {NO_OP, NO_OP, NO_OP}, .up_last = NO_OP, .down_last = NO_OP, .gpu_last = NO_OP,
 	    .device_bytes = 12 * largest};
 	st->cast = arena_alloc(arena, n, sizeof *st->cast);
 	st->updated = arena_alloc(arena, n, sizeof *st->updated);
@@ -62,26 +62,24 @@ void steps_fetch(struct stream_state *st, struct build *b, size_t j)
 void steps_gradient_cast(struct stream_state *st, struct build *b, size_t j)
 {
 	const double n_params = params_of(st, b, j);
-	st->cast[j] = copy(st, b, j, OP_GPU_CAST, n_params, NO_OP, NO_OP);
+	st->gpu_last = st->cast[j] = copy(st, b, j, OP_GPU_CAST, n_params, st->gpu_last, NO_OP);
 	if (!b->workload->is_update_only)
 		schedule_mem(b->schedule, st->cast[j], true, POOL_GPU, MEM_GRADS, -2 * n_params);
 }
 
 void steps_gpu_update(struct stream_state *st, struct build *b, size_t j)
 {
-	const op_id op = steps_gpu_adam(b, st->streamed[j], st->cast[j]);
+	const op_id op = steps_gpu_adam(b, st->streamed[j], st->gpu_last);
 	for (size_t i = 0; i < 3; i++)
 		if (st->fetched[j][i] != NO_OP)
 			schedule_dep(b->schedule, st->fetched[j][i]);
-	if (st->adam_last != NO_OP)
-		schedule_dep(b->schedule, st->adam_last);
-	st->adam_last = st->updated[j] = op;
+	st->gpu_last = st->updated[j] = op;
 }
 
 void steps_write_back(struct stream_state *st, struct build *b, size_t j)
 {
 	const double n_params = params_of(st, b, j);
-	copy(st, b, j, OP_GPU_CAST, n_params, st->updated[j], NO_OP);
+	st->gpu_last = copy(st, b, j, OP_GPU_CAST, n_params, st->gpu_last, NO_OP);
 	const op_id done = st->updated[j];
 	if (st->chain == CHAIN_PUBLISHED) {
 		for (size_t i = 0; i < 3; i++)

@@ -130,7 +130,7 @@ static void end_update(struct stream_state *st, struct build *b, const struct pa
 {
 	if (p->chain == CHAIN_PUBLISHED) {
 		build_wait(b, b->push_last);
-		build_wait(b, st->adam_last);
+		build_wait(b, st->gpu_last);
 		return;
 	}
 	for (size_t j = n_flushed; j < st->n_streamed; j++)
@@ -163,7 +163,7 @@ static void update(struct build *b, const void *params)
 		steps_hand_over(&hand, b, x, x + 1 == n || b->places[x + 1] == PLACE_STREAMED);
 	}
 	for (size_t x = n; x < b->workload->n_subgroups; x++)
-		st.adam_last = steps_gpu_adam(b, x, st.adam_last);
+		st.gpu_last = steps_gpu_adam(b, x, st.gpu_last);
 	end_update(&st, b, p, n_flushed);
 }
 
