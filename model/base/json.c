@@ -3,15 +3,14 @@
 
 #include <cjson/cJSON.h>
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "model/base/arena.h"
+#include "model/base/file_text.h"
 
 enum { PATH_MAX_BYTES = 256 };
 
@@ -223,63 +222,15 @@ int json_parse(struct json_doc **doc, const char *name, const char *text, size_t
 	return rc;
 }
 
-static int too_large(const char *name, struct err *err)
-{
-	return err_set(err, STATUS_INPUT, "%s: larger than %d MiB, the most that is read as JSON", name,
-	    (int)JSON_FILE_MAX_BYTES / 1024 / 1024);
-}
-
-/* Reads all of `file` into *text (malloc, NUL-terminated). */
-static int read_all(char **text, size_t *n_bytes, FILE *file, const char *name, struct err *err)
-{
-	size_t capacity = 64 * 1024, used = 0, n;
-
-	*text = xmalloc(capacity, 1);
-	while ((n = fread(*text + used, 1, capacity - used - 1, file)) > 0) {
-		used += n;
-		if (used > JSON_FILE_MAX_BYTES)
-			return too_large(name, err);
-		if (capacity - used < capacity / 2)
-			*text = xrealloc(*text, capacity *= 2, 1);
-	}
-	if (ferror(file))
-		return err_set(err, STATUS_INPUT, "%s: cannot read: %s", name, strerror(errno));
-	(*text)[used] = '\0';
-	*n_bytes = used;
-	return 0;
-}
-
-static int check_file(FILE *file, const char *name, struct err *err)
-{
-	struct stat info;
-
-	if (fstat(fileno(file), &info) != 0)
-		return err_set(err, STATUS_INPUT, "%s: %s", name, strerror(errno));
-	if (S_ISDIR(info.st_mode))
-		return err_set(err, STATUS_INPUT, "%s: is a directory, a JSON file expected", name);
-	if (S_ISREG(info.st_mode) && info.st_size > JSON_FILE_MAX_BYTES)
-		return too_large(name, err);
-	return 0;
-}
-
 int json_open(struct json_doc **doc, const char *path, struct err *err)
 {
-	const bool standard_input = strcmp(path, "-") == 0;
-	const char *const name = standard_input ? "standard input" : path;
-	FILE *const file = standard_input ? stdin : fopen(path, "rb");
-	char *text = NULL;
-	size_t n_bytes = 0;
+	char *text;
+	size_t n_bytes;
 
 	*doc = NULL;
-	if (!file)
-		return err_set(err, STATUS_INPUT, "%s: %s", path, strerror(errno));
-	int rc = check_file(file, name, err);
+	int rc = file_text_load(&text, &n_bytes, path, err);
 	if (rc == 0)
-		rc = read_all(&text, &n_bytes, file, name, err);
-	if (!standard_input)
-		fclose(file);
-	if (rc == 0)
-		rc = parse_text(doc, name, text, n_bytes, err);
+		rc = parse_text(doc, file_text_name(path), text, n_bytes, err);
 	free(text);
 	return rc;
 }

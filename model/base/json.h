@@ -18,9 +18,7 @@ struct json_doc;
 struct cJSON;
 typedef struct cJSON json_node; /* the one typedef: hides that nodes are cJSON's */
 
-enum { JSON_FILE_MAX_BYTES = 64 * 1024 * 1024 };
-
-/* path "-" reads standard input. Refuses directories, and files over JSON_FILE_MAX_BYTES, without reading them whole. */
+/* path "-" reads standard input. Refuses what file_text.h refuses. */
 int json_open(struct json_doc **doc, const char *path, struct err *err) MUST_CHECK;
 int json_parse(struct json_doc **doc, const char *name, const char *text, size_t n_bytes, struct err *err) MUST_CHECK;
 void json_close(struct json_doc *doc);

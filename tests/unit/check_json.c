@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "model/base/arena.h"
+#include "model/base/file_text.h"
 #include "tests/unit/test_util.h"
 
 Suite *json_suite(void);
@@ -197,7 +198,7 @@ START_TEST(files)
 	ck_assert_int_eq(json_open(&doc, name, &err), 0);
 	ck_assert_ptr_nonnull(json_get(json_root(doc), "a"));
 	json_close(doc);
-	ck_assert_int_eq(ftruncate(fd, JSON_FILE_MAX_BYTES + 1), 0);
+	ck_assert_int_eq(ftruncate(fd, FILE_TEXT_MAX_BYTES + 1), 0);
 	ck_assert_int_eq(json_open(&doc, name, &err), STATUS_INPUT);
 	assert_has(err.text, "larger than 64 MiB");
 	close(fd);
@@ -205,7 +206,7 @@ START_TEST(files)
 	ck_assert_int_eq(json_open(&doc, name, &err), STATUS_INPUT);
 	assert_has(err.text, "No such file");
 	ck_assert_int_eq(json_open(&doc, "/tmp", &err), STATUS_INPUT);
-	ck_assert_str_eq(err.text, "/tmp: is a directory, a JSON file expected");
+	ck_assert_str_eq(err.text, "/tmp: is a directory, a file expected");
 	ck_assert_int_eq(json_open(&doc, "/dev/zero", &err), STATUS_INPUT); /* without an end */
 	assert_has(err.text, "larger than 64 MiB");
 }
