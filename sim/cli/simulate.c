@@ -24,6 +24,7 @@ struct sink {
 	struct jsonw w;
 	struct table *table; /* NULL: JSON, or the report of one policy */
 	const char *scale;
+	double base_s; /* iteration of the first policy, for speed-ups */
 };
 
 static void sink_open(struct sink *sink, FILE *out, const struct common *c, size_t n_specs, struct arena *arena)
@@ -38,10 +39,12 @@ static void sink_open(struct sink *sink, FILE *out, const struct common *c, size
 
 static void sink_add(struct sink *sink, const struct trial *trial, const struct trial_input *input)
 {
+	if (!(sink->base_s > 0))
+		sink->base_s = trial->metrics.iteration_s;
 	if (sink->format == FORMAT_JSON)
 		trial_json(&sink->w, trial, input, sink->scale);
 	else if (sink->table)
-		trial_table_row(sink->table, sink->format, trial, input);
+		trial_table_row(sink->table, sink->format, trial, input, sink->base_s);
 	else
 		trial_report(sink->out, trial, input);
 }

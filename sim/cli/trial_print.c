@@ -143,6 +143,7 @@ static const struct table_column people_columns[] = {
     {"backward_s", "backward", UNIT_SECONDS},
     {"update_s", "update", UNIT_SECONDS},
     {"iteration_s", "iteration", UNIT_SECONDS},
+    {"speedup", "speed-up", UNIT_NONE},
     {"gpu_peak_bytes", "gpu peak", UNIT_BYTES},
     {"host_peak_bytes", "host peak", UNIT_BYTES},
     {"fits", NULL, UNIT_NONE},
@@ -217,10 +218,13 @@ static void row_spec(struct table *table, const struct trial *t, const struct tr
 	arena_release(&arena);
 }
 
-void trial_table_row(struct table *table, enum format format, const struct trial *t, const struct trial_input *in)
+void trial_table_row(struct table *table, enum format format, const struct trial *t, const struct trial_input *in, double base_s)
 {
 	const struct metrics *const m = &t->metrics;
 	const bool is_full = format != FORMAT_TABLE;
+	char speedup[32];
+
+	snprintf(speedup, sizeof(speedup), "%.2fx", m->iteration_s > 0 ? base_s / m->iteration_s : 0);
 
 	if (is_full)
 		row_input(table, t, in);
@@ -232,6 +236,8 @@ void trial_table_row(struct table *table, enum format format, const struct trial
 	if (is_full)
 		table_number(table, m->other_s);
 	table_number(table, m->iteration_s);
+	if (!is_full)
+		table_text(table, speedup);
 	table_number(table, m->gpu_peak_bytes);
 	table_number(table, m->host_peak_bytes);
 	table_text(table, m->fits ? "yes" : "no");

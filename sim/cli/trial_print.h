@@ -13,9 +13,10 @@
 /* The object of `dos simulate --format json` (keys: DESIGN "Command line"). scale: --scale as given, "" none. */
 void trial_json(struct jsonw *w, const struct trial *trial, const struct trial_input *input, const char *scale);
 
-/* A table for people has fewer columns than one for programs. */
+/* A table for people has fewer columns than one for programs, and the speed-up over an iteration of base_s. */
 struct table *trial_table_new(enum format format);
-void trial_table_row(struct table *table, enum format format, const struct trial *trial, const struct trial_input *input);
+void trial_table_row(struct table *table, enum format format, const struct trial *trial, const struct trial_input *input,
+    double base_s);
 
 /* Phases, memory and its composition, what limits, how busy. */
 void trial_report(FILE *out, const struct trial *trial, const struct trial_input *input);
