@@ -142,8 +142,11 @@ static int finish(const struct harness *harness, const struct run_options *optio
 	derive(&derived, harness);
 	print_results(harness);
 	if (derived.fit.n_full > 0)
-		printf("\nDRAM: %.4g GB/s, copies weigh %.3g (fluid fit, rms error %.1f %%)\n", derived.fit.capacity_Bps / 1e9,
-		    derived.fit.copy_weight, 100 * derived.fit.error_frac);
+		printf("\nDRAM: %.4g GB/s, copies weigh %.3g (fluid fit, rms error %.1f %%); by direction: %.4g GB/s, H2D %.3g, D2H %.3g "
+		       "(%.1f %%)\n",
+		    derived.fit.shared.capacity_Bps / 1e9, derived.fit.shared.weights[FLUID_H2D],
+		    100 * derived.fit.shared_error_frac, derived.fit.split.capacity_Bps / 1e9, derived.fit.split.weights[FLUID_H2D],
+		    derived.fit.split.weights[FLUID_D2H], 100 * derived.fit.split_error_frac);
 	for (size_t i = 0; i < harness->n_results; i++)
 		n_errors += harness->results[i].status == RESULT_ERROR;
 	if (options->out) {

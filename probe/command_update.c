@@ -106,7 +106,7 @@ static size_t print_summary(const struct update_job *job)
 {
 	static const struct table_column columns[] = {{"policy", "policy", UNIT_NONE}, {"subgroup", "subgroup", UNIT_PARAMS},
 	    {"n_subgroups", "n", UNIT_NONE}, {"threads", "threads", UNIT_NONE}, {"update_s", "update", UNIT_SECONDS},
-	    {"min_s", "min", UNIT_SECONDS}, {"max_s", "max", UNIT_SECONDS}, {"rate", "rate", UNIT_PARAMS_PER_S},
+	    {"min_s", "min", UNIT_SECONDS}, {"max_s", "max", UNIT_SECONDS}, {"complete_s", "complete", UNIT_SECONDS}, {"rate", "rate", UNIT_PARAMS_PER_S},
 	    {"check", "result", UNIT_NONE}};
 	struct table *const table = table_new(columns, sizeof columns / sizeof columns[0]);
 	size_t n_wrong = 0;
@@ -125,6 +125,7 @@ static size_t print_summary(const struct update_job *job)
 		table_number(table, stats.median);
 		table_number(table, stats.min);
 		table_number(table, stats.max);
+		table_number(table, stats_median(result->complete_s, result->n_samples));
 		table_number(table, (double)(point->layout.subgroup_params * point->layout.n_subgroups) * job->n_ranks / stats.median);
 		table_text(table, !result->verified ? "not verified" : result->check.n_wrong ? "WRONG" : "verified");
 	}

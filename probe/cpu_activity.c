@@ -43,15 +43,18 @@ static void choose_kernel(struct cpu_activity *activity, const struct kernel_set
 		activity->adam.arrays.g = pool->g16;
 		break;
 	case CPU_STREAM: activity->adam.kernel = kernels->adam_stream; break;
-	case CPU_UNSCALE:
+	case CPU_UNSCALE: /* one array: the whole of m, v, p, g, so that it is several times the cache */
 		activity->stream.kernel = kernels->unscale;
-		activity->stream.arrays.a = pool->g;
+		activity->stream.arrays.a = pool->m;
 		activity->stream.arrays.factor = 1.0F;
+		activity->n = 4 * pool->n;
 		break;
-	case CPU_DOWNSCALE:
+	case CPU_DOWNSCALE: /* from m and v to out and half, for the same reason; away from p beside Adam */
 	case CPU_DOWNSCALE_FP16:
 		activity->stream.kernel = kernels->downscale[activity->kernel == CPU_DOWNSCALE ? HALF_BF16 : HALF_FP16];
-		activity->stream.arrays.b = pool->source;
+		activity->stream.arrays.b = pool->m;
+		activity->stream.arrays.half = pool->out;
+		activity->n = 2 * pool->n;
 		break;
 	case CPU_COPY: activity->stream.kernel = kernels->copy; break;
 	default: activity->stream.kernel = kernels->triad;

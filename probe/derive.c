@@ -97,18 +97,18 @@ static void add_dram(struct derived *derived, const struct harness *harness)
 	if (!fluid_fit_of(&derived->fit, cells, n_cells)) {
 		const double copy = derive_alone(harness, "cpu_copy", "copy", harness->n_cpus) * KERNEL_COPY_BYTES;
 		const double adam = derive_alone(harness, "cpu_adam", "cpu_adam", harness->n_cpus) * KERNEL_ADAM_BYTES(1, 0);
-		const double best = fmax(derived->fit.capacity_Bps, fmax(copy, adam));
+		const double best = fmax(derived->fit.shared.capacity_Bps, fmax(copy, adam));
 		if (best > 0)
 			add(derived, "dram_Bps", "measured", best, "largest traffic seen; no co-run filled DRAM");
 		return;
 	}
 	snprintf(source, sizeof source,
 	    "fluid fit to %zu co-runs of CPU Adam and copies, %zu of them full, rms error %.1f %% (waiting threads sleep)", n_cells,
-	    derived->fit.n_full, 100 * derived->fit.error_frac);
-	struct derived_value *const dram = add(derived, "dram_Bps", "measured", derived->fit.capacity_Bps, source);
+	    derived->fit.n_full, 100 * derived->fit.shared_error_frac);
+	struct derived_value *const dram = add(derived, "dram_Bps", "measured", derived->fit.shared.capacity_Bps, source);
 	dram->lo = derived->fit.capacity_lo_Bps;
 	dram->hi = derived->fit.capacity_hi_Bps;
-	add(derived, "dma_weight", "measured", derived->fit.copy_weight, source);
+	add(derived, "dma_weight", "measured", derived->fit.shared.weights[FLUID_H2D], source);
 }
 
 static void add_counted(struct derived *derived)

@@ -26,10 +26,15 @@ static double cpu_alone(const struct harness *harness, const char *what, double 
 	return derive_alone(harness, what, what, threads);
 }
 
-static void add_flow(struct fluid_cell *cell, double alone, double together, double bytes, bool is_copy)
+static void add_flow(struct fluid_cell *cell, double alone, double together, double bytes, enum fluid_kind kind)
 {
 	if (alone > 0 && cell->n_flows < FLUID_FLOWS_MAX)
-		cell->flows[cell->n_flows++] = (struct fluid_flow){alone * bytes, together / alone, is_copy};
+		cell->flows[cell->n_flows++] = (struct fluid_flow){alone * bytes, together / alone, kind};
+}
+
+static enum fluid_kind kind_of(const struct result *copy)
+{
+	return strcmp(copy->what, "h2d") == 0 ? FLUID_H2D : FLUID_D2H;
 }
 
 /* The copies recorded right after results[i], under the same label. */
@@ -61,12 +66,12 @@ static size_t with_copies(struct derived *derived, struct fluid_cell *cell, cons
 	if (n_copies == 0 || alone <= 0)
 		return 0;
 	*cell = (struct fluid_cell){0};
-	add_flow(cell, alone, first->stats.median, first->bytes_per_unit, false);
+	add_flow(cell, alone, first->stats.median, first->bytes_per_unit, FLUID_CPU);
 	for (size_t j = 0; j < n_copies; j++) {
 		const double copy_alone_Bps = copy_alone(harness, copies[j]->what, n_copies == 2);
 		row.second_alone += copy_alone_Bps;
 		row.second_together += copies[j]->stats.median;
-		add_flow(cell, copy_alone_Bps, copies[j]->stats.median, 1, true);
+		add_flow(cell, copy_alone_Bps, copies[j]->stats.median, 1, kind_of(copies[j]));
 	}
 	add_row(derived, &row);
 	return 1;
@@ -100,11 +105,11 @@ static size_t downscale_grid(struct derived *derived, struct fluid_cell cells[],
 		if (adam->x + down->x > harness->n_cpus)
 			continue;
 		struct fluid_cell cell = {0};
-		add_flow(&cell, adam_alone, adam->stats.median, adam->bytes_per_unit, false);
-		add_flow(&cell, down_alone, down->stats.median, down->bytes_per_unit, false);
+		add_flow(&cell, adam_alone, adam->stats.median, adam->bytes_per_unit, FLUID_CPU);
+		add_flow(&cell, down_alone, down->stats.median, down->bytes_per_unit, FLUID_CPU);
 		const size_t n_copies = with_both ? copies_after(harness, i, copies) : 0;
 		for (size_t j = 0; j < n_copies; j++)
-			add_flow(&cell, copy_alone(harness, copies[j]->what, true), copies[j]->stats.median, 1, true);
+			add_flow(&cell, copy_alone(harness, copies[j]->what, true), copies[j]->stats.median, 1, kind_of(copies[j]));
 		if (with_both)
 			cells[n_cells++] = cell;
 	}

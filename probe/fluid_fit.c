@@ -4,36 +4,43 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double traffic_at(const struct fluid_cell *cell, double t, double copy_weight)
+static double speed_at(const struct fluid_flow *flow, double t, const struct fluid_constants *constants)
+{
+	return fmin(1, constants->weights[flow->kind] * t);
+}
+
+static double traffic_at(const struct fluid_cell *cell, double t, const struct fluid_constants *constants)
 {
 	double traffic_Bps = 0;
 	for (size_t i = 0; i < cell->n_flows; i++)
-		traffic_Bps += cell->flows[i].demand_Bps * fmin(1, (cell->flows[i].is_copy ? copy_weight : 1) * t);
+		traffic_Bps += cell->flows[i].demand_Bps * speed_at(&cell->flows[i], t, constants);
 	return traffic_Bps;
 }
 
-bool fluid_speeds(double speeds[FLUID_FLOWS_MAX], const struct fluid_cell *cell, double capacity_Bps, double copy_weight)
+bool fluid_speeds(double speeds[FLUID_FLOWS_MAX], const struct fluid_cell *cell, const struct fluid_constants *constants)
 {
-	double low = 0, high = fmax(1, 1 / copy_weight);
-	const bool is_full = traffic_at(cell, high, copy_weight) > capacity_Bps;
-	for (int i = 0; i < 60 && is_full; i++) {
+	double low = 0, high = 1;
+	for (size_t i = 0; i < N_FLUID_KINDS; i++)
+		high = fmax(high, 1 / constants->weights[i]);
+	const bool is_full = traffic_at(cell, high, constants) > constants->capacity_Bps;
+	for (int i = 0; i < 40 && is_full; i++) {
 		const double middle = 0.5 * (low + high);
-		if (traffic_at(cell, middle, copy_weight) > capacity_Bps)
+		if (traffic_at(cell, middle, constants) > constants->capacity_Bps)
 			high = middle;
 		else
 			low = middle;
 	}
 	for (size_t i = 0; i < cell->n_flows; i++)
-		speeds[i] = fmin(1, (cell->flows[i].is_copy ? copy_weight : 1) * high);
+		speeds[i] = speed_at(&cell->flows[i], high, constants);
 	return is_full;
 }
 
-static double squared_error(const struct fluid_cell cells[], size_t n_cells, double capacity_Bps, double copy_weight)
+static double squared_error(const struct fluid_cell cells[], size_t n_cells, const struct fluid_constants *constants)
 {
 	double sum = 0;
 	for (size_t c = 0; c < n_cells; c++) {
 		double speeds[FLUID_FLOWS_MAX];
-		fluid_speeds(speeds, &cells[c], capacity_Bps, copy_weight);
+		fluid_speeds(speeds, &cells[c], constants);
 		for (size_t i = 0; i < cells[c].n_flows; i++) {
 			const double error = log(speeds[i] / fmin(1, cells[c].flows[i].speed_frac));
 			sum += error * error;
@@ -59,44 +66,93 @@ static int compare_doubles(const void *a, const void *b)
 static void capacity_range(struct fluid_fit *fit, const struct fluid_cell cells[], size_t n_cells)
 {
 	double full[FLUID_CELLS_MAX], speeds[FLUID_FLOWS_MAX];
+	const double capacity_Bps = fit->shared.capacity_Bps;
 	for (size_t c = 0; c < n_cells; c++)
-		if (fluid_speeds(speeds, &cells[c], fit->capacity_Bps, fit->copy_weight))
+		if (fluid_speeds(speeds, &cells[c], &fit->shared))
 			full[fit->n_full++] = measured_traffic(&cells[c]);
-	fit->capacity_lo_Bps = fit->capacity_hi_Bps = fit->capacity_Bps;
+	fit->capacity_lo_Bps = fit->capacity_hi_Bps = capacity_Bps;
 	if (fit->n_full == 0)
 		return;
 	qsort(full, fit->n_full, sizeof full[0], compare_doubles);
-	fit->capacity_lo_Bps = fmin(fit->capacity_Bps, full[(fit->n_full - 1) / 10]);
-	fit->capacity_hi_Bps = fmax(fit->capacity_Bps, full[(fit->n_full - 1) * 9 / 10]);
+	fit->capacity_lo_Bps = fmin(capacity_Bps, full[(fit->n_full - 1) / 10]);
+	fit->capacity_hi_Bps = fmax(capacity_Bps, full[(fit->n_full - 1) * 9 / 10]);
+}
+
+enum { STEPS = 121 };
+
+/* 0.5 to 1.25 times the largest traffic seen. */
+static double capacity_step(double largest_Bps, int i)
+{
+	return largest_Bps * (0.5 + 0.75 * i / (STEPS - 1));
+}
+
+/* 0.25 to 16, geometric. */
+static double weight_step(int i)
+{
+	return 0.25 * pow(64, (double)i / (STEPS - 1));
+}
+
+static double fit_shared(struct fluid_constants *best, const struct fluid_cell cells[], size_t n_cells, double largest_Bps)
+{
+	double least = INFINITY;
+	for (int i = 0; i < STEPS; i++) {
+		for (int j = 0; j < STEPS; j++) {
+			const double weight = weight_step(j);
+			const struct fluid_constants constants = {capacity_step(largest_Bps, i), {1, weight, weight}};
+			const double error = squared_error(cells, n_cells, &constants);
+			if (error < least) {
+				least = error;
+				*best = constants;
+			}
+		}
+	}
+	return least;
+}
+
+/* From the shared fit, one constant at a time until none improves. */
+static double fit_split(struct fluid_constants *best, const struct fluid_cell cells[], size_t n_cells, double largest_Bps,
+    double least)
+{
+	bool improves = true;
+	for (int round = 0; round < 20 && improves; round++) {
+		improves = false;
+		for (int k = 0; k < N_FLUID_KINDS; k++) {
+			for (int i = 0; i < STEPS; i++) {
+				struct fluid_constants constants = *best;
+				if (k == FLUID_CPU)
+					constants.capacity_Bps = capacity_step(largest_Bps, i);
+				else
+					constants.weights[k] = weight_step(i);
+				const double error = squared_error(cells, n_cells, &constants);
+				if (error < least) {
+					least = error;
+					*best = constants;
+					improves = true;
+				}
+			}
+		}
+	}
+	return least;
 }
 
 bool fluid_fit_of(struct fluid_fit *fit, const struct fluid_cell cells[], size_t n_cells)
 {
-	enum { CAPACITIES = 241, WEIGHTS = 61 };
-	double largest_Bps = 0, best = INFINITY;
+	double largest_Bps = 0;
 	size_t n_flows = 0;
-	*fit = (struct fluid_fit){.copy_weight = 1};
+	*fit = (struct fluid_fit){.shared.weights = {1, 1, 1}, .split.weights = {1, 1, 1}};
 	for (size_t c = 0; c < n_cells; c++) {
 		largest_Bps = fmax(largest_Bps, measured_traffic(&cells[c]));
 		n_flows += cells[c].n_flows;
 	}
 	if (n_cells == 0)
 		return false;
-	for (int i = 0; i < CAPACITIES; i++) { /* 0.5 to 1.25 times the largest traffic seen */
-		const double capacity_Bps = largest_Bps * (0.5 + 0.75 * i / (CAPACITIES - 1));
-		for (int j = 0; j < WEIGHTS; j++) { /* 0.5 to 8 */
-			const double weight = 0.5 * pow(16, (double)j / (WEIGHTS - 1));
-			const double error = squared_error(cells, n_cells, capacity_Bps, weight);
-			if (error < best) {
-				best = error;
-				fit->capacity_Bps = capacity_Bps;
-				fit->copy_weight = weight;
-			}
-		}
-	}
-	fit->error_frac = sqrt(best / (double)n_flows);
+	const double shared = fit_shared(&fit->shared, cells, n_cells, largest_Bps);
+	fit->split = fit->shared;
+	const double split = fit_split(&fit->split, cells, n_cells, largest_Bps, shared);
+	fit->shared_error_frac = sqrt(shared / (double)n_flows);
+	fit->split_error_frac = sqrt(split / (double)n_flows);
 	capacity_range(fit, cells, n_cells);
 	if (fit->n_full == 0)
-		fit->capacity_Bps = fit->capacity_lo_Bps = fit->capacity_hi_Bps = largest_Bps;
+		fit->shared.capacity_Bps = fit->capacity_lo_Bps = fit->capacity_hi_Bps = largest_Bps;
 	return fit->n_full > 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * fluid_fit: the two constants of the simulator's sharing of DRAM, from co-runs: capacity W and weight w of a copy engine.
+ * fluid_fit: the constants of the simulator's sharing of DRAM, from co-runs: capacity W and weight w of a copy engine.
  *
  * The model, as in the simulator: flow i alone moves d_i bytes/s; together its speed is x_i = min(1, w_i t), with weight 1 for a
  * CPU kernel and w for a copy, and t raised until the sum of d_i x_i reaches W (or all x_i are 1). W and w minimise the sum of
- * squared log errors of all measured x_i, over a grid: two numbers, some tens of cells, no derivatives to go wrong.
+ * squared log errors of all measured x_i, over a grid: some tens of cells, no derivatives to go wrong. A second fit gives each
+ * direction its own weight: a copy to the device waits for loaded DRAM, one from it posts its writes.
  */
 #ifndef PROBE_FLUID_FIT_H
 #define PROBE_FLUID_FIT_H
@@ -14,10 +15,17 @@
 
 enum { FLUID_FLOWS_MAX = 4, FLUID_CELLS_MAX = 128 };
 
+enum fluid_kind { FLUID_CPU, FLUID_H2D, FLUID_D2H, N_FLUID_KINDS };
+
 struct fluid_flow {
 	double demand_Bps; /* alone */
 	double speed_frac; /* measured together over alone */
-	bool is_copy;
+	enum fluid_kind kind;
+};
+
+struct fluid_constants {
+	double capacity_Bps;
+	double weights[N_FLUID_KINDS]; /* that of FLUID_CPU is 1 */
 };
 
 struct fluid_cell {
@@ -26,14 +34,15 @@ struct fluid_cell {
 };
 
 struct fluid_fit {
-	double capacity_Bps, capacity_lo_Bps, capacity_hi_Bps; /* range: 10th to 90th percentile of the traffic of full cells */
-	double copy_weight;
-	double error_frac; /* root mean square error of ln x */
-	size_t n_full; /* cells that fill DRAM in the fitted model */
+	struct fluid_constants shared; /* one weight for both directions */
+	struct fluid_constants split; /* a weight per direction */
+	double shared_error_frac, split_error_frac; /* root mean square of ln x */
+	double capacity_lo_Bps, capacity_hi_Bps; /* 10th to 90th percentile of the traffic of full cells */
+	size_t n_full; /* cells that fill DRAM in the shared fit */
 };
 
 /* Speeds of the flows of a cell. Returns whether DRAM is full. */
-bool fluid_speeds(double speeds[FLUID_FLOWS_MAX], const struct fluid_cell *cell, double capacity_Bps, double copy_weight);
+bool fluid_speeds(double speeds[FLUID_FLOWS_MAX], const struct fluid_cell *cell, const struct fluid_constants *constants);
 
 /* false without cells or when no cell slows down: then DRAM is not seen to be limited, and capacity is the largest traffic. */
 bool fluid_fit_of(struct fluid_fit *fit, const struct fluid_cell cells[], size_t n_cells);

@@ -13,7 +13,7 @@
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
-static const struct activity_plan full_plan = {.warm_s = 0.10, .window_s = 0.035, .limit_s = 0.6, .n_min = 7, .n_max = 15,
+static const struct activity_plan full_plan = {.warm_s = 0.10, .window_s = 0.05, .limit_s = 0.75, .n_min = 7, .n_max = 15,
     .precision_frac = 0.02};
 static const struct activity_plan quick_plan = {.warm_s = 0.03, .window_s = 0.012, .limit_s = 0.15, .n_min = 7, .n_max = 9,
     .precision_frac = 0.02};
@@ -68,7 +68,7 @@ static void cut_pool(struct pool *pool)
 static int open_pool(struct harness *harness, struct err *err)
 {
 	struct pool *const pool = &harness->pool;
-	const double cache_params = harness->topology.cache_bytes * 4 / 16 * harness->topology.n_nodes;
+	const double cache_params = harness->topology.cache_bytes * (harness->quick ? 4 : 8) / 16 * harness->topology.n_nodes;
 	double params = harness->quick ? 16e6 : 96e6;
 	params = cache_params > params ? cache_params : params;
 	params = params > 512e6 ? 512e6 : params;

@@ -42,8 +42,8 @@ struct pool {
 	void *base;
 	size_t bytes;
 	size_t n; /* elements of the arrays below */
-	float *m, *v, *p, *g, *source; /* n each */
-	uint16_t *out, *half, *g16; /* n each; g16: g as bf16 */
+	float *m, *v, *p, *g, *source; /* n each, one after the other */
+	uint16_t *out, *half, *g16; /* n each, one after the other; g16: g as bf16 */
 	char *dma_in, *dma_out; /* copy_bytes each */
 	size_t copy_bytes;
 	double touch_s, pin_s;

@@ -49,7 +49,7 @@ points() {
 for stage in "$@"; do
 	name=${stage#*-}
 	case $stage in
-	points) points ;;
+	points) points; continue ;;
 	probe-*) "$probe" run -q -o "$out/$name.json" --name "${HW:-probed}" --note "${NOTE:-}" >"$out/$name.txt" ;;
 	update-*)
 		points | "$probe" update --points - -q -n "${REPEATS:-5}" --hw "${HW:-probed}" --note "${NOTE:-}" \

@@ -196,18 +196,24 @@ static void write_result(struct jsonw *w, const struct result *result)
 	jsonw_end_object(w);
 }
 
+static void write_fit(struct jsonw *w, const char *key, const struct fluid_constants *constants, double error_frac)
+{
+	jsonw_key(w, key);
+	jsonw_inline_object(w);
+	jsonw_member_number(w, "dram_Bps", rounded(constants->capacity_Bps));
+	jsonw_member_number(w, "h2d_weight", rounded(constants->weights[FLUID_H2D]));
+	jsonw_member_number(w, "d2h_weight", rounded(constants->weights[FLUID_D2H]));
+	jsonw_member_number(w, "rms_error_frac", rounded(error_frac));
+	jsonw_end_object(w);
+}
+
 static void write_extra(struct jsonw *w, const struct harness *harness, const struct derived *derived)
 {
 	jsonw_key(w, "extra");
 	jsonw_object(w);
 	write_environment(w, harness);
-	jsonw_key(w, "fluid_fit");
-	jsonw_inline_object(w);
-	jsonw_member_number(w, "dram_Bps", rounded(derived->fit.capacity_Bps));
-	jsonw_member_number(w, "dma_weight", rounded(derived->fit.copy_weight));
-	jsonw_member_number(w, "rms_error_frac", rounded(derived->fit.error_frac));
-	jsonw_member_integer(w, "full_cells", (long long)derived->fit.n_full);
-	jsonw_end_object(w);
+	write_fit(w, "fluid_fit", &derived->fit.shared, derived->fit.shared_error_frac);
+	write_fit(w, "fluid_fit_by_direction", &derived->fit.split, derived->fit.split_error_frac);
 	const double first = derive_alone(harness, "cpu_copy", "copy", harness->n_cpus);
 	const double last = derive_alone(harness, "cpu_drift", "copy", harness->n_cpus);
 	if (first > 0 && last > 0)

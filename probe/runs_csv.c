@@ -27,7 +27,7 @@ static const struct table_column run_columns[] = {
 };
 
 static const struct table_column sample_columns[] = {{.key = "policy"}, {.key = "subgroup"}, {.key = "n_subgroups"},
-    {.key = "threads"}, {.key = "gpus"}, {.key = "repeat"}, {.key = "update_s"}, {.key = "verified"}, {.key = "n_wrong"},
+    {.key = "threads"}, {.key = "gpus"}, {.key = "repeat"}, {.key = "update_s"}, {.key = "complete_s"}, {.key = "verified"}, {.key = "n_wrong"},
     {.key = "n_differing_bits"}, {.key = "worst_relative_error"}};
 
 static int save_table(const char *path, struct table *table, struct err *err)
@@ -109,6 +109,7 @@ int runs_csv_write_samples(const char *path, const struct update_job *job, struc
 			table_integer(table, job->n_ranks);
 			table_integer(table, (long long)repeat + 1);
 			table_number(table, result->samples_s[repeat]);
+			table_number(table, result->complete_s[repeat]);
 			table_text(table, repeat == 0 && result->verified ? "yes" : NULL);
 			table_number(table, repeat == 0 ? (double)result->check.n_wrong : NAN);
 			table_number(table, repeat == 0 ? (double)result->check.n_differing : NAN);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probe/update_measure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct crew {
 	pthread_barrier_t barrier;
 	pthread_mutex_t mutex;
 	struct update_trace trace;
-	double *start_s, *end_s; /* by rank */
+	double *start_s, *end_s, *complete_s; /* by rank */
 	struct err err; /* first failure */
 	bool stop;
 };
@@ -89,12 +90,14 @@ static bool agree_to_stop(struct rank_thread *me)
 
 static void record_sample(struct crew *crew, struct update_result *result)
 {
-	double first_s = crew->start_s[0], last_s = crew->end_s[0];
+	double first_s = crew->start_s[0], last_s = crew->end_s[0], complete_s = crew->complete_s[0];
 	for (int i = 1; i < crew->job->n_ranks; i++) {
-		first_s = crew->start_s[i] < first_s ? crew->start_s[i] : first_s;
-		last_s = crew->end_s[i] > last_s ? crew->end_s[i] : last_s;
+		first_s = fmin(first_s, crew->start_s[i]);
+		last_s = fmax(last_s, crew->end_s[i]);
+		complete_s = fmax(complete_s, crew->complete_s[i]);
 	}
-	result->samples_s[result->n_samples++] = last_s - first_s;
+	result->samples_s[result->n_samples] = last_s - first_s;
+	result->complete_s[result->n_samples++] = complete_s - first_s;
 }
 
 static void verify(struct rank_thread *me, const struct update_point *point, struct update_result *result)
@@ -118,9 +121,10 @@ static void time_step(struct rank_thread *me, struct update_run *run)
 	crew->start_s[me->index] = clock_now_s();
 	update_run_step(run);
 	crew->end_s[me->index] = clock_now_s();
-	pthread_barrier_wait(&crew->barrier);
 	update_run_drain(run);
+	crew->complete_s[me->index] = clock_now_s();
 	gpu_wait_all(me->rank.gpu);
+	pthread_barrier_wait(&crew->barrier);
 }
 
 static void run_point(struct rank_thread *me, size_t index, size_t repeat)
@@ -224,7 +228,8 @@ int update_measure(struct update_job *job, struct err *err)
 	struct crew crew = {.job = job,
 	    .needs = needs_of(job->points, job->n_points),
 	    .start_s = xmalloc(n_ranks, sizeof(double)),
-	    .end_s = xmalloc(n_ranks, sizeof(double))};
+	    .end_s = xmalloc(n_ranks, sizeof(double)),
+	    .complete_s = xmalloc(n_ranks, sizeof(double))};
 	struct rank_thread *const threads = xmalloc(n_ranks, sizeof *threads);
 	memset(threads, 0, n_ranks * sizeof *threads);
 	pthread_barrier_init(&crew.barrier, NULL, (unsigned)n_ranks);
@@ -242,6 +247,7 @@ int update_measure(struct update_job *job, struct err *err)
 	free(threads);
 	free(crew.start_s);
 	free(crew.end_s);
+	free(crew.complete_s);
 	if (crew.err.code)
 		*err = crew.err;
 	return crew.err.code;

@@ -19,6 +19,7 @@ struct update_point {
 
 struct update_result {
 	double samples_s[STATS_SAMPLES_MAX];
+	double complete_s[STATS_SAMPLES_MAX]; /* until everything is done, what the published code leaves behind included */
 	size_t n_samples;
 	struct update_check check; /* all ranks */
 	bool verified; /* the check was made */
