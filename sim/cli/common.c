@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/hf_config.h"
 #include "sim/study/specs.h"
 
 void common_note(const struct common *c, const char *fmt, ...)
@@ -106,12 +107,27 @@ static int preset_shape(struct shape *shape, const char *name, struct arena *are
 	    "by flags", name, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "", list);
 }
 
-static int named_shape(struct shape *shape, const struct common *c, struct arena *arena, struct err *err)
+/* A config.json: its shape, and its 16-bit format unless --precision is given. */
+static int file_shape(struct shape *shape, struct batch *batch, const struct common *c, struct arena *arena, struct err *err)
 {
-	if (hwprofile_is_file(c->model))
-		return err_set(err, STATUS_INPUT, "--model %s: files are not read; a preset (dos list models) or the shape by flags "
-		    "(--layers --hidden --heads --ffn --vocab) would be accepted", c->model);
-	return preset_shape(shape, c->model, arena, err);
+	struct hf_config config;
+
+	if (hf_config_load(&config, c->model, arena, err))
+		return err->code;
+	*shape = config.shape;
+	if (config.has_precision && !c->has_precision)
+		batch->precision = config.precision;
+	if (config.is_part)
+		common_note(c, "%s: only the text model (%s) is counted", c->model, config.model_type);
+	const double seq = c->seq ? (double)c->seq : 2048;
+	if (config.max_positions > 0 && seq > config.max_positions)
+		common_note(c, "%s: --seq %.0f is longer than the model's %.0f positions", c->model, seq, config.max_positions);
+	return 0;
+}
+
+static int named_shape(struct shape *shape, struct batch *batch, const struct common *c, struct arena *arena, struct err *err)
+{
+	return hwprofile_is_file(c->model) ? file_shape(shape, batch, c, arena, err) : preset_shape(shape, c->model, arena, err);
 }
 
 struct shape_flag {
@@ -168,7 +184,7 @@ int common_workload(struct shape *shape, struct batch *batch, const struct commo
 {
 	*shape = (struct shape){.name = "custom", .arch = ARCH_LLAMA};
 	fill_batch(batch, c);
-	if (c->model && named_shape(shape, c, arena, err))
+	if (c->model && named_shape(shape, batch, c, arena, err))
 		return err->code;
 	if (c->n_subgroups == 0)
 		return shape_flags(shape, c, err);

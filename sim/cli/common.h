@@ -25,6 +25,7 @@ struct common {
 	double subgroup_params;
 	int checkpointing; /* 0: on */
 	int precision; /* enum precision */
+	bool has_precision;
 	/* how it is simulated */
 	const char *contention;
 	int sync; /* enum sync */

@@ -41,8 +41,8 @@ static const struct opt batch_opts[] = {
     COUNT("workers", workers, 4096, "downscale threads of a rank, where the policy has workers"),
     {.name = "checkpointing", .kind = OPT_WORD, .offset = AT(checkpointing), .words = on_off_words, .fallback = "on",
         .arg = "on|off", .help = "recompute activations in backward"},
-    {.name = "precision", .kind = OPT_WORD, .offset = AT(precision), .words = precision_words, .fallback = "bf16",
-        .arg = "bf16|fp16", .help = "16-bit format"},
+    {.name = "precision", .kind = OPT_WORD, .offset = AT(precision), .words = precision_words,
+        .arg = "bf16|fp16", .help = "16-bit format (default: the model file's, else bf16)", .given_offset = AT(has_precision)},
 };
 static const struct opt contention_opts[] = {
     {.name = "contention", .kind = OPT_TEXT, .offset = AT(contention), .fallback = "fluid", .arg = "none|fluid|measured",

@@ -28,5 +28,7 @@ with '/"hbm_Bps"/d'
 with 's/"points": .*25e9., /"points": [/;s/\[1e8, 50e9\]\]},$/[1e8, 50e9], [1e6, 1e9]]},/'
 try dos profile check "$data" ./missing.json
 try dos simulate --hw "$data" --model no-such-model --policy dos 2>&1 | sed 's/shipped: .*/shipped: .../' >&2
-try dos simulate --hw "$data" --model llama.txt/ --policy dos
+try dos simulate --hw "$data" --model ./config.json --policy dos
+echo '{"model_type": "mixtral", "hidden_size": 64}' >moe.json
+try dos simulate --hw "$data" --model moe.json --policy dos
 try dos validate --set ./missing.csv
