@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/study/csv.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/base/file_text.h"
 
 void csv_init(struct csv *csv, const char *name, const char *text, size_t n_bytes)
 {
@@ -95,48 +95,15 @@ int csv_read(bool *has_record, struct csv *csv, struct arena *arena, struct err 
 	return 0;
 }
 
-/* ---- files */
-
-static int read_stream(char **text, size_t *n_bytes, FILE *in, struct arena *arena)
-{
-	size_t capacity = 64 * 1024, n = 0;
-	char *bytes = xmalloc(capacity, 1);
-
-	for (size_t got; (got = fread(bytes + n, 1, capacity - n, in)) > 0;) {
-		n += got;
-		if (n > CSV_FILE_MAX_BYTES)
-			break;
-		if (n == capacity)
-			bytes = xrealloc(bytes, capacity *= 2, 1);
-	}
-	const int failed = ferror(in);
-	*text = arena_alloc(arena, n + 1, 1);
-	memcpy(*text, bytes, n);
-	(*text)[n] = '\0';
-	*n_bytes = n;
-	free(bytes);
-	return failed ? -1 : 0;
-}
-
 int csv_read_file(const char **text, size_t *n_bytes, const char *path, struct arena *arena, struct err *err)
 {
-	const bool is_input = strcmp(path, "-") == 0;
-	FILE *const in = is_input ? stdin : fopen(path, "re");
 	char *bytes;
 
-	if (!in)
-		return err_set(err, STATUS_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-	errno = 0;
-	const int failed = read_stream(&bytes, n_bytes, in, arena);
-	const int why = errno;
-	if (!is_input)
-		fclose(in);
-	if (failed)
-		return err_set(err, STATUS_INPUT, "%s: cannot be read: %s", path, strerror(why));
-	if (*n_bytes > CSV_FILE_MAX_BYTES)
-		return err_set(err, STATUS_INPUT, "%s: larger than %d bytes", path, CSV_FILE_MAX_BYTES);
-	if (memchr(bytes, '\0', *n_bytes))
-		return err_set(err, STATUS_INPUT, "%s: is no text", path);
-	*text = bytes;
-	return 0;
+	if (file_text_load(&bytes, n_bytes, path, err))
+		return err->code;
+	const bool is_binary = memchr(bytes, '\0', *n_bytes) != NULL;
+	if (!is_binary)
+		*text = arena_strdup(arena, bytes);
+	free(bytes);
+	return is_binary ? err_set(err, STATUS_INPUT, "%s: is no text", file_text_name(path)) : 0;
 }

@@ -10,7 +10,7 @@
 #include "model/base/arena.h"
 #include "model/base/err.h"
 
-enum { CSV_CELLS_MAX = 64, CSV_FILE_MAX_BYTES = 64 * 1024 * 1024 };
+enum { CSV_CELLS_MAX = 64 };
 
 struct csv {
 	const char *name; /* of the file, for messages */
@@ -24,7 +24,7 @@ struct csv {
 void csv_init(struct csv *csv, const char *name, const char *text, size_t n_bytes);
 /* Reads the next record that is not an empty line; *has_record is false at the end. STATUS_INPUT. */
 int csv_read(bool *has_record, struct csv *csv, struct arena *arena, struct err *err) MUST_CHECK;
-/* The whole of a file of text, "-" standard input. STATUS_INPUT for what cannot be read, is too large or binary. */
+/* The whole of a file of text (file_text.h). STATUS_INPUT for what is binary, too. */
 int csv_read_file(const char **text, size_t *n_bytes, const char *path, struct arena *arena, struct err *err) MUST_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/base/file_text.h"
 #include "model/base/shipped.h"
 #include "sim/study/csv.h"
 
@@ -225,7 +226,7 @@ int rows_load(struct rows *rows, const char *path, struct arena *arena, struct e
 	int code = shipped_is_file(&sets, path) ? 0 : shipped_find(&path, &sets, path, arena, err);
 	if (!code)
 		code = csv_read_file(&text, &n_bytes, path, arena, err);
-	return code ? code : rows_parse(rows, strcmp(path, "-") == 0 ? "standard input" : path, text, n_bytes, arena, err);
+	return code ? code : rows_parse(rows, file_text_name(path), text, n_bytes, arena, err);
 }
 
 size_t rows_list(struct opt_list *names, struct arena *arena)
