@@ -112,12 +112,35 @@ START_TEST(lanes_of_a_window) /* E15, E17 */
 }
 END_TEST
 
+START_TEST(lanes_of_shared_cores_and_roots) /* E16, E17 */
+{
+	struct lanes lanes;
+	const struct interleave how = plain_published(10, 3);
+	plain.hw.threads = 16;
+	plain.hw.workers = 4;
+	plain.hw.pcie_root_Bps = 100e9;
+	plain.hw.gpus_per_pcie_root = plain.workload.batch.gpus = 2;
+	plain_refresh(&plain);
+	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, true);
+	assert_rel(lanes.cpu_s, 0.140, exact); /* half speed during the cast's 80 ms */
+	assert_rel(lanes.cast_s, 0.080, exact);
+	assert_rel(lanes.root_s, 2 * (2 * 2 + 24) * 1e8 / 100e9, exact);
+	plain.hw.adam_downscale_corun_frac = 0.8;
+	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, true);
+	assert_rel(lanes.cpu_s, 0.110, exact);
+	assert_rel(lanes.cast_s, 0.050, exact);
+	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, false);
+	assert_rel(lanes.cpu_s, 0.100, exact);
+}
+END_TEST
+
 START_TEST(activities_slow_each_other) /* E16 */
 {
 	assert_rel(lanes_beside_s(0.024, 0.8, 0.012, 0.8), 0.027, exact);
 	assert_rel(lanes_beside_s(0.012, 0.8, 0.024, 0.8), 0.015, exact);
 	assert_rel(lanes_beside_s(0.024, 0.8, 0.024, 0.8), 0.030, exact);
 	assert_rel(lanes_beside_s(0.024, 1, 0.5, 1), 0.024, exact);
+	assert_rel(lanes_beside_s(0.024, 0.8, 0.012, 0.6), 0.028, exact);
 	ck_assert(lanes_beside_s(0, 0.5, 1, 0.5) == 0);
 	assert_rel(lanes_beside_s(1, 0.5, 0, 0.5), 1, exact);
 }
@@ -130,6 +153,26 @@ START_TEST(update_time_of_a_stride) /* E18 */
 	assert_rel(stride_update_s(&plain.cost, &plain.workload, &how, 2, false), 0.124, exact);
 	assert_rel(stride_update_s(&plain.cost, &plain.workload, &how, 0, false), 0.284, exact);
 	assert_rel(stride_update_s(&plain.cost, &plain.workload, &how, 5, false), 0.284, exact);
+}
+END_TEST
+
+/* Without CPU subgroups nothing mixes, so the formula is the recurrence. */
+START_TEST(update_time_of_stride_1) /* E18, E21 */
+{
+	static const bool all[] = {true, true, true};
+	plain_set(&plain, 3);
+	struct interleave how = plain_published(3, 1);
+	assert_rel(stride_update_s(&plain.cost, &plain.workload, &how, 1, false), 0.091, exact);
+	how.chain = CHAIN_SERIAL;
+	assert_rel(stride_update_s(&plain.cost, &plain.workload, &how, 1, false), 0.147, exact);
+	how = plain_hybrid(3, 1, all);
+	assert_rel(fraction_update_s(&plain.cost, &plain.workload, &how, 1, false), 0.147, exact);
+	assert_rel(plain_interleave_s(&plain, &how), 0.147, exact);
+	how.buffers = 3;
+	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, 25e9);
+	plain_refresh(&plain);
+	assert_rel(fraction_update_s(&plain.cost, &plain.workload, &how, 1, false), 0.169, exact);
+	assert_rel(plain_interleave_s(&plain, &how), 0.169, exact);
 }
 END_TEST
 
@@ -262,8 +305,10 @@ static void add_worked(Suite *suite)
 	tcase_add_test(worked, windows_block_main);
 	tcase_add_test(worked, hybrid_queues_everything);
 	tcase_add_test(worked, lanes_of_a_window);
+	tcase_add_test(worked, lanes_of_shared_cores_and_roots);
 	tcase_add_test(worked, activities_slow_each_other);
 	tcase_add_test(worked, update_time_of_a_stride);
+	tcase_add_test(worked, update_time_of_stride_1);
 	tcase_add_test(worked, stride_opt_of_the_plain_machine);
 	tcase_add_test(worked, balance_of_an_idle_link);
 	tcase_add_test(worked, lanes_of_a_fraction);

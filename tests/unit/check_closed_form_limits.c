@@ -84,6 +84,34 @@ START_TEST(hybrid_tends_to_the_fraction_formula)
 }
 END_TEST
 
+/* A push behind the fetch for a later window: (49 + 4 + 40) / 2 ms a window, where the largest lane and its push take 44. */
+START_TEST(pushes_behind_a_fetch_lengthen_the_window) /* E18 */
+{
+	plain_set(&plain, N_MANY);
+	struct interleave how = plain_published(N_MANY, 2);
+	how.chain = CHAIN_DUPLEX;
+	how.buffers = 2;
+	how.downscale = DOWNSCALE_FUSED;
+	how.has_separate_unscale = false;
+	assert_rel(plain_interleave_s(&plain, &how), N_MANY / 2 * 0.0465, 0.01);
+	assert_rel(stride_update_s(&plain.cost, &plain.workload, &how, 2, false), N_MANY / 2 * 0.0465, 0.01);
+}
+END_TEST
+
+/* Every second subgroup is three times as large: the stride decides how much is streamed. */
+START_TEST(strides_count_what_they_stream) /* E18 */
+{
+	for (size_t x = 0; x < N_MANY; x++)
+		plain.subgroups[x].n_params = x % 2 == 1 ? 150e6 : 50e6;
+	plain.workload.n_subgroups = N_MANY;
+	plain_refresh(&plain);
+	struct interleave how = plain_published(N_MANY, 2);
+	/* the chain of 150 M; a push of 2 ms goes between its copies */
+	assert_rel(stride_update_s(&plain.cost, &plain.workload, &how, 2, false), N_MANY / 2 * 0.0495, 0.01);
+	assert_rel(plain_interleave_s(&plain, &how), N_MANY / 2 * 0.0515, 0.01);
+}
+END_TEST
+
 /* ---- optima */
 
 static double random_between(gsl_rng *rng, double low, double high)
@@ -235,6 +263,8 @@ Suite *closed_form_limits_suite(void)
 	tcase_add_test(limits, recurrence_tends_to_the_dominant_lane);
 	tcase_add_test(limits, error_falls_with_the_number_of_windows);
 	tcase_add_test(limits, hybrid_tends_to_the_fraction_formula);
+	tcase_add_test(limits, pushes_behind_a_fetch_lengthen_the_window);
+	tcase_add_test(limits, strides_count_what_they_stream);
 	tcase_add_test(limits, stride_opt_is_the_argmin);
 	tcase_add_test(limits, fraction_opt_is_the_best_of_a_grid);
 	tcase_add_test(limits, recurrence_is_between_lanes_and_sum);

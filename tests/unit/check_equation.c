@@ -64,6 +64,27 @@ static void random_machine(struct trial_case *t)
 	t->hw.h2d_duplex_Bps = t->hw.d2h_duplex_Bps = random_between(t, 1e9, 1e11);
 }
 
+static double power_of_two(struct trial_case *t)
+{
+	return ldexp(1, -(int)random_below(t, 5));
+}
+
+/* Times that are powers of two, exact in floating point: many operations are ready at one instant. */
+static void random_ties(struct trial_case *t)
+{
+	const double n_params = 0x1p27, copy_bytes = (random_bool(t) ? 4 : 12) * n_params;
+	plain_curve(&t->hw.h2d, CURVE_TRANSFER, copy_bytes / power_of_two(t));
+	plain_curve(&t->hw.d2h, CURVE_TRANSFER, copy_bytes / power_of_two(t));
+	plain_curve(&t->hw.cpu_adam, CURVE_THREADS, n_params / power_of_two(t));
+	plain_curve(&t->hw.cpu_unscale, CURVE_THREADS, n_params / power_of_two(t));
+	plain_curve(&t->hw.cpu_downscale, CURVE_THREADS, n_params / power_of_two(t));
+	t->hw.gpu_adam_params_per_s = n_params / power_of_two(t);
+	t->hw.hbm_Bps = 6 * n_params / power_of_two(t);
+	t->hw.cpu_subgroup_s = t->hw.stream_subgroup_s = 0;
+	plain_subgroups(t->subgroups, t->workload.n_subgroups, n_params);
+	plain_update(&t->workload, t->subgroups, t->workload.n_subgroups);
+}
+
 static void random_update(struct trial_case *t)
 {
 	const size_t n = 1 + random_below(t, N_SUBGROUPS_MAX);
@@ -71,6 +92,8 @@ static void random_update(struct trial_case *t)
 	for (size_t x = 0; x < n; x++)
 		t->subgroups[x].n_params = floor(random_between(t, 1e7, 1e7 * spread * 1.0001));
 	plain_update(&t->workload, t->subgroups, n);
+	if (random_below(t, 4) == 0)
+		random_ties(t);
 }
 
 /* The update phase of the policy by the engine. */
