@@ -57,7 +57,7 @@ static void check_op(const struct audit *a, size_t i, bool is_alone)
 		audit_msg(
 		    a, i, end_s == start_s + op->alone_s, "takes %.17g s, alone %.17g s", end_s - start_s, op->alone_s);
 	else
-		audit_msg(a, i, end_s - start_s >= op->alone_s * (1 - 1e-9), "takes %.17g s, alone %.17g s",
+		audit_msg(a, i, end_s - start_s >= op->alone_s * (1 - 1e-9) - 1e-15 * end_s, "takes %.17g s, alone %.17g s",
 		    end_s - start_s, op->alone_s);
 	audit_msg(a, i, a->t->limit[i] < RES_N, "limit %d", a->t->limit[i]);
 	const op_id cause = a->t->cause[i];
