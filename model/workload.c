@@ -225,6 +225,8 @@ int workload_count(
 	} else if (rc == 0) {
 		rc = check_shape(&workload->shape, err);
 		if (rc == 0)
+			workload->shape.head_dim = tensors_head_dim(&workload->shape);
+		if (rc == 0)
 			rc = make_tensors(workload, arena, err);
 		if (rc == 0)
 			make_subgroups(workload, arena);

@@ -30,7 +30,7 @@ struct shape {
 	const char *name; /* preset, or "custom" */
 	enum arch arch;
 	double layers, hidden, heads, kv_heads, ffn, vocab, positions; /* positions: learned position embeddings, 0 none */
-	double head_dim; /* 0: hidden / heads */
+	double head_dim; /* 0: hidden / heads; workload_count fills it in */
 	bool is_tied; /* output head shares the embedding */
 	bool has_bias; /* biases on every linear layer (gpt) */
 	bool has_qkv_bias; /* biases on q, k, v only (Qwen2) */
