@@ -9,18 +9,13 @@
 
 /* ---- values */
 
-static bool is_null(const json_node *node)
-{
-	return !json_is_object(node) && !json_is_array(node) && !json_is_string(node) && !json_is_number(node) && !json_is_bool(node);
-}
-
 int hf_count(double *value, bool *null, const struct hf_reader *r, const char *key, double min)
 {
 	const json_node *const node = json_get(r->node, key);
 
 	if (null)
-		*null = node && is_null(node);
-	if (!node || is_null(node))
+		*null = node && json_is_null(node);
+	if (!node || json_is_null(node))
 		return 0;
 	if (json_number_of(value, r->doc, node, min, 1e12, r->err))
 		return r->err->code;
@@ -33,7 +28,7 @@ int hf_flag(bool *flag, const struct hf_reader *r, const char *key)
 {
 	const json_node *const node = json_get(r->node, key);
 
-	if (!node || is_null(node))
+	if (!node || json_is_null(node))
 		return 0;
 	return json_flag(flag, r->doc, r->node, key, r->err);
 }

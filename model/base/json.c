@@ -142,7 +142,7 @@ static int check_text(const char *name, const char *text, struct err *err)
 			message = check_string(c, &end);
 		else if (*c == '-' || isdigit((unsigned char)*c))
 			message = check_number(c, &end);
-		else if ((unsigned char)*c < ' ' && !isspace((unsigned char)*c))
+		else if ((unsigned char)*c < ' ' && !strchr("\t\n\r", *c))
 			message = "unexpected control character";
 		if (message)
 			return text_fail(name, text, end, err, message);

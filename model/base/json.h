@@ -38,6 +38,8 @@ bool json_is_array(const json_node *node);
 bool json_is_string(const json_node *node);
 bool json_is_number(const json_node *node);
 bool json_is_bool(const json_node *node);
+bool json_is_true(const json_node *node);
+bool json_is_null(const json_node *node);
 
 /* Values with their checks; node may be NULL, which is "missing": `what` names it then ("gpus") and `parent` where. */
 int json_number(double *value, const struct json_doc *doc, const json_node *parent, const char *key, double min, double max,

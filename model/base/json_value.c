@@ -70,6 +70,16 @@ bool json_is_bool(const json_node *node)
 	return cJSON_IsBool(node);
 }
 
+bool json_is_true(const json_node *node)
+{
+	return cJSON_IsTrue(node);
+}
+
+bool json_is_null(const json_node *node)
+{
+	return cJSON_IsNull(node);
+}
+
 static const char *kind_of(const json_node *node)
 {
 	if (cJSON_IsObject(node))

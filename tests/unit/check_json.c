@@ -106,6 +106,8 @@ static const struct {
     {"\"abc", "does not end"},
     {"\"abc\\", "does not end"},
     {"{\"a\": \x01 1}", "control character"},
+    {"{\"a\":\v1}", "control character"},
+    {"{\"a\": 1\f}", "control character"},
     {"{\"a\": 1} // note", "t.json:1:10: "},
 };
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * The meaning half of ds_config.h: batch and policy. */
+#include "model/ds_config.h"
+
+#include <math.h>
+
+/* ---- batch */
+
+static bool is_whole(double value)
+{
+	return value >= 1 && value == floor(value);
+}
+
+bool ds_config_batch_sizes(double *train, double *micro, double *accum, const struct ds_config *config, double gpus)
+{
+	double t = config->train_batch_size.value, m = config->micro_batch.value, a = config->grad_accum.value;
+	const bool is_unknown = config->train_batch_size.is_auto || config->micro_batch.is_auto || config->grad_accum.is_auto;
+
+	if (a == 0 && !config->grad_accum.is_auto && !(t > 0 && m > 0))
+		a = 1;
+	if (t == 0 && m > 0 && a > 0)
+		t = m * a * gpus;
+	else if (t > 0 && m > 0 && a == 0)
+		a = t / m / gpus;
+	else if (t > 0 && m == 0 && a > 0 && !config->micro_batch.is_auto)
+		m = t / a / gpus;
+	*train = t;
+	*micro = m;
+	*accum = a;
+	if (t > 0 && m > 0 && a > 0)
+		return is_whole(m) && is_whole(a) && t == m * a * gpus;
+	return is_unknown || t > 0 || m > 0;
+}
+
+int ds_config_batch(struct batch *batch, const struct ds_config *config, struct err *err)
+{
+	double train, micro, accum;
+
+	if (!ds_config_batch_sizes(&train, &micro, &accum, config, batch->gpus))
+		return err_set(err, STATUS_USAGE,
+		    "train_batch_size %.15g is not train_micro_batch_size_per_gpu %.15g x gradient_accumulation_steps %.15g x %.15g GPUs",
+		    config->train_batch_size.value, config->micro_batch.value, config->grad_accum.value, batch->gpus);
+	if (micro > 0)
+		batch->mbs = micro;
+	if (accum > 0)
+		batch->grad_accum = accum;
+	if (!config->sub_group.is_auto && config->sub_group.value > 0)
+		batch->subgroup_params = config->sub_group.value;
+	if (config->fp16.value == 1)
+		batch->precision = PRECISION_FP16;
+	else if (config->bf16.value == 1)
+		batch->precision = PRECISION_BF16;
+	return 0;
+}
+
+/* ---- policy */
+
+/* What the tool has no model of, by name; NULL: nothing. */
+static const char *not_modelled(const struct ds_config *c)
+{
+	if (c->has_zenflow)
+		return "zero_optimization/zenflow: ZenFlow is not modelled";
+	if (c->super_offload.value == 1)
+		return "offload_optimizer/super_offload: SuperOffload is not modelled";
+	if (c->optimizer_device == DS_DEVICE_NVME)
+		return "offload_optimizer/device nvme: NVMe is not modelled; \"cpu\" would be accepted";
+	if (c->param_device == DS_DEVICE_NVME)
+		return "offload_param/device nvme: NVMe is not modelled; parameters on the GPU would be accepted";
+	if (c->param_device == DS_DEVICE_CPU)
+		return "offload_param: parameters on the host are not modelled; those on the GPU would be accepted";
+	if (c->stage.is_auto)
+		return "zero_optimization/stage \"auto\" is unknown; 3 would be accepted";
+	if (c->stage.value != 3)
+		return "zero_optimization/stage: only stage 3 is modelled";
+	return NULL;
+}
+
+int ds_config_policy(const char **spec, const struct ds_config *c, struct arena *arena, struct err *err)
+{
+	const char *const refusal = not_modelled(c);
+	const char *const flush = c->fork_async.value == 1 ? "async" : "blocking";
+
+	if (refusal)
+		return err_set(err, STATUS_USAGE, "%s", refusal);
+	if (c->optimizer_device == DS_DEVICE_NONE)
+		*spec = "gpu-only";
+	else if (c->fork_prefetch.value == 1 && c->fork_stride.value > 0)
+		*spec = arena_printf(arena, "dos:stride=%.0f,flush=%s,ratio=%.15g", c->fork_stride.value, flush, c->ratio.value);
+	else if (c->fork_prefetch.value == 1)
+		*spec = arena_printf(arena, "dos:flush=%s,ratio=%.15g", flush, c->ratio.value);
+	else if (c->ratio.value < 1)
+		*spec = arena_printf(arena, "twinflow:ratio=%.15g,flush=%s", c->ratio.value, flush);
+	else
+		*spec = arena_printf(arena, "zero3-offload:flush=%s", flush);
+	return 0;
+}
