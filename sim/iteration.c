@@ -15,9 +15,16 @@ struct buckets {
 	size_t n;
 };
 
+/* Of one layer, and of the head. backward_s holds the recomputation. */
+struct layer_times {
+	double forward_s, backward_s, head_forward_s, head_backward_s;
+	double forward_launch_s, backward_launch_s;
+};
+
 struct pass {
 	struct build b;
 	const struct iteration_plan *plan;
+	struct layer_times times;
 	struct buckets buckets;
 	size_t iteration;
 };
@@ -52,6 +59,22 @@ static void list_buckets(struct buckets *buckets, const struct iteration_plan *p
 		bucket_add(open, tensor, plan->places[tensor->subgroup]);
 		buckets->layer[open->index] = layer;
 	}
+}
+
+static struct layer_times times_from_cost(const struct cost *cost, bool has_ckpt)
+{
+	const struct hwprofile *const hw = cost->hw;
+	return (struct layer_times){.forward_s = cost->layer_forward_s,
+	    .backward_s = cost->layer_backward_s + (has_ckpt ? cost->layer_forward_s : 0),
+	    .head_forward_s = cost->head_forward_s, .head_backward_s = cost->head_backward_s,
+	    .forward_launch_s = hw->layer_forward_launch_s,
+	    .backward_launch_s = hw->layer_backward_launch_s + (has_ckpt ? hw->layer_forward_launch_s : 0)};
+}
+
+static struct layer_times times_from_record(const struct recorded_passes *recorded, double n_layers)
+{
+	return (struct layer_times){.forward_s = recorded->forward_s / n_layers, .backward_s = recorded->backward_s / n_layers,
+	    .forward_launch_s = recorded->forward_launch_s / n_layers, .backward_launch_s = recorded->backward_launch_s / n_layers};
 }
 
 static double activation_bytes(const struct workload *w, const struct hwprofile *hw)
@@ -92,18 +115,17 @@ static void forward(struct pass *p)
 	struct build *const b = &p->b;
 	const struct workload *const w = b->workload;
 	const struct cost *const cost = b->schedule->cost;
-	const double launch_s = cost->hw->layer_forward_launch_s;
 	const int n_layers = (int)w->shape.layers;
 	const double kept_bytes = w->batch.has_checkpointing ? 2 * w->batch.mbs * w->batch.seq * w->shape.hidden
 							     : activation_bytes(w, cost->hw);
 	const double layer_params = workload_layer_params(w, 0);
 	op_id gathered = gather(b, layer_params);
 	for (int layer = 0; layer < n_layers; layer++) {
-		hold(b, compute(b, cost->layer_forward_s, gathered), false, MEM_ACTIVATIONS, kept_bytes);
+		hold(b, compute(b, p->times.forward_s, gathered), false, MEM_ACTIVATIONS, kept_bytes);
 		gathered = gather(b, layer + 1 < n_layers ? layer_params : w->shape.vocab * w->shape.hidden);
-		build_main(b, OP_LAUNCH, launch_s);
+		build_main(b, OP_LAUNCH, p->times.forward_launch_s);
 	}
-	compute(b, cost->head_forward_s, gathered);
+	compute(b, p->times.head_forward_s, gathered);
 	hold(b, b->compute_last, false, MEM_ACTIVATIONS, 6 * w->batch.mbs * w->batch.seq * w->shape.vocab);
 }
 
@@ -126,22 +148,20 @@ static void backward(struct pass *p, double micro_batch)
 	const struct workload *const w = b->workload;
 	const struct cost *const cost = b->schedule->cost;
 	const bool has_ckpt = w->batch.has_checkpointing;
-	const double launch_s = cost->hw->layer_backward_launch_s + (has_ckpt ? cost->hw->layer_forward_launch_s : 0);
-	const double layer_s = cost->layer_backward_s + (has_ckpt ? cost->layer_forward_s : 0);
 	const double all_bytes = activation_bytes(w, cost->hw), layer_params = workload_layer_params(w, 0);
 	const double kept_bytes = has_ckpt ? 2 * w->batch.mbs * w->batch.seq * w->shape.hidden : all_bytes;
 	const double working_bytes = (has_ckpt ? all_bytes : 0) + 2 * layer_params; /* recomputed, and the layer's gradients */
 	size_t next = 0;
 	op_id gathered = gather(b, layer_params);
-	compute(b, cost->head_backward_s, NO_OP);
+	compute(b, p->times.head_backward_s, NO_OP);
 	hold(b, b->compute_last, true, MEM_ACTIVATIONS, -6 * w->batch.mbs * w->batch.seq * w->shape.vocab);
 	flush_buckets(p, TENSOR_NO_LAYER, micro_batch, &next);
 	for (int layer = (int)w->shape.layers - 1; layer >= 0; layer--) {
-		const op_id op = compute(b, layer_s, gathered);
+		const op_id op = compute(b, p->times.backward_s, gathered);
 		hold(b, op, false, MEM_ACTIVATIONS, working_bytes);
 		hold(b, op, true, MEM_ACTIVATIONS, -working_bytes - kept_bytes);
 		gathered = layer > 0 ? gather(b, layer_params) : NO_OP;
-		build_main(b, OP_LAUNCH, launch_s);
+		build_main(b, OP_LAUNCH, p->times.backward_launch_s);
 		flush_buckets(p, layer, micro_batch, &next);
 	}
 }
@@ -227,6 +247,10 @@ static void hold_common(struct build *b)
 void iteration_build(struct schedule *schedule, const struct iteration_plan *plan)
 {
 	struct pass pass = {.plan = plan};
+	if (plan->recorded)
+		pass.times = times_from_record(plan->recorded, plan->workload->shape.layers);
+	else
+		pass.times = times_from_cost(schedule->cost, plan->workload->batch.has_checkpointing);
 	schedule->n_iterations = plan->n_iterations;
 	schedule->n_ranks = plan->n_ranks;
 	schedule->marks = arena_alloc(schedule->arena, plan->n_iterations * PHASE_N, sizeof *schedule->marks);

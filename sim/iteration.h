@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * iteration: forward and backward of training iterations, once, from cost; the policy adds its flush and update.
+ * iteration: forward and backward of training iterations, once, from cost or from a recorded timeline; the policy adds its flush and
+ * update.
  *
  * A phase ends when MAIN passes its timer: SYNC_PHASE, as DeepSpeed's timers, MAIN first waits for the default stream (and
  * in backward for the reduce stream); SYNC_ALL, for the whole device. Marks in the schedule name MAIN's last operation of each phase.
@@ -15,10 +16,18 @@ extern const char *const sync_names[]; /* NULL-terminated */
 
 enum { ITERATIONS = 3 }; /* simulated; the last is reported */
 
+/* Forward and backward of one micro-batch as they were recorded: GPU compute (with recomputation), and MAIN's time to launch it. Both
+ * are spread evenly over the layers. */
+struct recorded_passes {
+	double forward_s, backward_s;
+	double forward_launch_s, backward_launch_s;
+};
+
 struct iteration_plan {
 	const struct workload *workload;
 	const struct policy_use *use;
 	const enum place *places; /* [n_subgroups] */
+	const struct recorded_passes *recorded; /* NULL: from cost */
 	enum sync sync;
 	size_t n_iterations;
 	size_t n_ranks; /* ranks written out: 1 folds identical ranks */

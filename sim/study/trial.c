@@ -30,7 +30,11 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 	if (in->sharing == &sharing_measured && in->hw->n_corun == 0)
 		return err_set(err, STATUS_USAGE, "--contention measured: %s has no contention grid (corun); accepted are fluid, none",
 		    in->hw->name);
-	int code = trial_workload(&t->workload, in->hw, &in->shape, &in->batch, arena, err);
+	int code = 0;
+	if (in->workload)
+		t->workload = *in->workload;
+	else
+		code = trial_workload(&t->workload, in->hw, &in->shape, &in->batch, arena, err);
 	if (!code)
 		code = policy_use_parse(&t->use, in->policy, arena, err);
 	if (code)
@@ -42,7 +46,8 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 	const double gpu_params = place_all(t, arena);
 	cost_init(&t->cost, in->hw, &t->workload, in->threads, policy->workers ? policy->workers(t->use.params) : 0);
 	schedule_init(&t->schedule, &t->cost, arena);
-	const struct iteration_plan plan = {.workload = &t->workload, .use = &t->use, .places = t->places, .sync = in->sync,
+	const struct iteration_plan plan = {.workload = &t->workload, .use = &t->use, .places = t->places,
+	    .recorded = in->recorded, .sync = in->sync,
 	    .n_iterations = in->n_iterations ? in->n_iterations : ITERATIONS, .n_ranks = in->is_unfolded ? (size_t)t->workload.batch.gpus : 1};
 	iteration_build(&t->schedule, &plan);
 	engine_run(&t->timeline, &t->schedule, in->sharing, arena);

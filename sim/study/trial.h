@@ -12,6 +12,8 @@ struct trial_input {
 	const struct hwprofile *hw;
 	struct shape shape;
 	struct batch batch; /* gpus 0: the profile's */
+	const struct workload *workload; /* ready-made, in place of shape and batch; NULL: from those */
+	const struct recorded_passes *recorded; /* forward and backward; NULL: from cost */
 	const char *policy; /* SPEC */
 	double threads; /* 0: the profile's */
 	const struct sharing *sharing;
