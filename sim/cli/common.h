@@ -64,6 +64,9 @@ struct command_line {
 int common_parse(struct common *c, const struct command_line *line, int argc, char **argv, struct opt_list *rest,
     struct arena *arena, struct err *err) MUST_CHECK;
 
+/* The options of one group, for commands that take lists of values for them. */
+const struct opt *common_opts(enum common_group group, size_t *n_opts);
+
 /* Loads --hw (required) and scales it. */
 int common_hw(struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err) MUST_CHECK;
 /* --scale on a profile. */

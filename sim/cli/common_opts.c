@@ -85,6 +85,16 @@ static const struct group {
 };
 enum { N_GROUPS = sizeof(groups) / sizeof(groups[0]), TABLES_MAX = N_GROUPS + 1 };
 
+const struct opt *common_opts(enum common_group group, size_t *n_opts)
+{
+	size_t i = 0;
+
+	while (groups[i].bit != group)
+		i++;
+	*n_opts = groups[i].n_opts;
+	return groups[i].opts;
+}
+
 /* The command's own options first. */
 static size_t list_tables(struct opt_table tables[TABLES_MAX], struct common *c, const struct command_line *line)
 {

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/study/estimate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/study/use_interleave.h"
+
+static const void *member(const struct policy_use *use, const char *name)
+{
+	const struct opt *const opt = opt_find(use->policy->opts, use->policy->n_opts, name, strlen(name));
+	return opt ? (const char *)use->params + opt->offset : NULL;
+}
+
+/* ---- interleaved */
+
+/* The realised fraction of a mask, or the option. */
+static double fraction_of(const struct policy_use *use)
+{
+	const char *const *const mask = member(use, "mask");
+	const double *const fraction = member(use, "fraction");
+	size_t n_streamed = 0;
+
+	if (!mask || !*mask)
+		return *fraction;
+	for (const char *digit = *mask; *digit; digit++)
+		n_streamed += *digit == '1';
+	return (double)n_streamed / (double)strlen(*mask);
+}
+
+static int interleaved(struct estimate *e, const struct policy_use *use, const struct cost *cost, const struct workload *workload,
+    bool is_contended, struct err *err)
+{
+	const long long *const stride = member(use, "stride");
+	struct interleave how;
+	struct lanes lanes;
+
+	if (use_interleave(&how, use, workload, err))
+		return err->code;
+	if (!stride) {
+		const double fraction = fraction_of(use);
+		e->update_s = fraction_update_s(cost, workload, &how, fraction, is_contended);
+		lanes_fraction(&lanes, cost, workload, &how, fraction, is_contended);
+	} else {
+		e->update_s = stride_update_s(cost, workload, &how, (size_t)*stride, is_contended);
+		if (*stride > 0 && (size_t)*stride <= how.n_dynamic)
+			lanes_window(&lanes, cost, workload, &how, (double)*stride, is_contended);
+		else
+			lanes_fraction(&lanes, cost, workload, &how, 0, is_contended);
+	}
+	e->bottleneck = lanes_max(&lanes).res;
+	return 0;
+}
+
+/* ---- in a row */
+
+/* Identical ranks run the same operation at the same time: where they ask for more than the DRAM gives, all are slowed alike. */
+static void slow_down(struct cost *slowed, const struct cost *cost)
+{
+	*slowed = *cost;
+	for (size_t kind = 0; kind < OP_N; kind++) {
+		const double asked_Bps = cost->ranks_per_domain * cost->classes[kind].dram_Bps;
+		slowed->classes[kind].s_per_unit *= fmax(1, asked_Bps / cost->dram_Bps);
+	}
+}
+
+static double zero3_s(const struct cost *cost, const struct workload *workload, const struct policy_use *use)
+{
+	(void)use;
+	return recurrence_zero3_s(cost, workload);
+}
+
+static double twinflow_s(const struct cost *cost, const struct workload *workload, const struct policy_use *use)
+{
+	const double *const ratio = member(use, "ratio");
+	const int *const mode = member(use, "mode"); /* serial, parallel */
+
+	return recurrence_twinflow_s(cost, workload, (size_t)(*ratio * (double)workload->n_subgroups + 1e-9), *mode == 1);
+}
+
+static double gpu_only_s(const struct cost *cost, const struct workload *workload, const struct policy_use *use)
+{
+	(void)use;
+	return recurrence_gpu_only_s(cost, workload);
+}
+
+static const struct {
+	const char *policy;
+	double (*update_s)(const struct cost *cost, const struct workload *workload, const struct policy_use *use);
+	enum res bottleneck;
+} in_a_row[] = {
+    {"zero3-offload", zero3_s, RES_CPU},
+    {"twinflow", twinflow_s, RES_CPU},
+    {"gpu-only", gpu_only_s, RES_HBM},
+};
+
+/* What MAIN does at the start of a step of a whole iteration. */
+static double start_s(const struct cost *cost, const struct workload *workload)
+{
+	if (workload->is_update_only)
+		return 0;
+	const double check_s =
+	    workload->batch.precision == PRECISION_FP16 ? cost_op_s(cost, OP_GPU_NORM, workload->rank_params) : 0;
+	return check_s + cost->hw->step_fixed_s + cost->hw->step_subgroup_s * (double)workload->n_subgroups;
+}
+
+int estimate_update(struct estimate *e, const struct policy_use *use, const struct cost *cost, const struct workload *workload,
+    bool is_contended, struct err *err)
+{
+	struct cost slowed;
+	size_t row = 0;
+
+	while (row < sizeof(in_a_row) / sizeof(in_a_row[0]) && strcmp(in_a_row[row].policy, use->policy->name) != 0)
+		row++;
+	if (row == sizeof(in_a_row) / sizeof(in_a_row[0])) {
+		if (interleaved(e, use, cost, workload, is_contended, err))
+			return err->code;
+	} else {
+		if (is_contended)
+			slow_down(&slowed, cost);
+		e->update_s = in_a_row[row].update_s(is_contended ? &slowed : cost, workload, use);
+		e->bottleneck = in_a_row[row].bottleneck;
+	}
+	e->update_s += start_s(cost, workload);
+	return 0;
+}

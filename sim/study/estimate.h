@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * estimate: the update phase of a policy in closed form, for sweeps of very many points. What the closed form does not give
+ * (forward, backward, memory) is left to the simulation.
+ */
+#ifndef SIM_STUDY_ESTIMATE_H
+#define SIM_STUDY_ESTIMATE_H
+
+#include "model/closed_form.h"
+#include "sim/policy.h"
+
+struct estimate {
+	double update_s; /* start of the step included */
+	enum res bottleneck; /* of the largest lane; RES_MAIN where everything runs in a row */
+};
+
+/* use: resolved. Interleaved updates (dos, hybrid) by stride or fraction; zero3-offload, twinflow and gpu-only by the exact
+ * recurrence, slowed by a full DRAM when is_contended. STATUS_USAGE for a policy without a closed form. */
+int estimate_update(struct estimate *estimate, const struct policy_use *use, const struct cost *cost,
+    const struct workload *workload, bool is_contended, struct err *err) MUST_CHECK;
+
+#endif
