@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/megatron_args.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { WORD_MAX = 65536 }; /* of a variable that holds arguments, too; more is cut */
+
+struct lexer {
+	const char *next, *end;
+	size_t line;
+	struct arena *arena;
+};
+
+/* ---- a growing list */
+
+static void append(struct megatron_args *args, struct megatron_arg arg, size_t *capacity, struct arena *arena)
+{
+	if (args->n == *capacity) {
+		struct megatron_arg *const old = args->args;
+		*capacity = *capacity ? 2 * *capacity : 64;
+		args->args = arena_alloc(arena, *capacity, sizeof(*args->args));
+		for (size_t i = 0; i < args->n; i++)
+			args->args[i] = old[i];
+	}
+	args->args[args->n++] = arg;
+}
+
+static const char *name_of(const char *from, size_t length, struct arena *arena)
+{
+	char *const name = arena_printf(arena, "%.*s", (int)length, from);
+
+	for (char *c = name; *c; c++)
+		if (*c == '_')
+			*c = '-';
+	return name;
+}
+
+/* ---- logs: "  num_layers ........ 32", whatever stands before it on the line */
+
+static bool is_name_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool read_log_line(struct megatron_arg *arg, const char *line, const char *end, struct arena *arena)
+{
+	for (const char *dots = line; dots < end && (dots = memchr(dots, '.', (size_t)(end - dots))) != NULL; dots++) {
+		const char *after = dots, *start = dots - 1;
+		while (after < end && *after == '.')
+			after++;
+		if (after - dots < 2 || dots - line < 2 || dots[-1] != ' ' || after == end || *after != ' ') {
+			dots = after - 1;
+			continue;
+		}
+		while (start > line && is_name_char(start[-1]))
+			start--;
+		while (after < end && *after == ' ')
+			after++;
+		while (end > after && isspace((unsigned char)end[-1]))
+			end--;
+		if (start + 1 >= dots || !isalpha((unsigned char)*start) || end - after > WORD_MAX)
+			return false;
+		arg->name = name_of(start, (size_t)(dots - 1 - start), arena);
+		arg->value = arena_printf(arena, "%.*s", (int)(end - after), after);
+		return true;
+	}
+	return false;
+}
+
+/* "> padded vocab (size: 50257) with 47 dummy tokens (new size: 50304)": the list has only the size before. */
+static bool read_padding(struct megatron_arg *arg, const char *line, const char *end, struct arena *arena)
+{
+	static const char mark[] = "(new size: ";
+	const char *const found = memmem(line, (size_t)(end - line), mark, strlen(mark));
+	size_t length = 0;
+
+	if (!found)
+		return false;
+	const char *const digits = found + strlen(mark);
+	while (digits + length < end && length < 20 && isdigit((unsigned char)digits[length]))
+		length++;
+	arg->name = "padded-vocab-size";
+	arg->value = arena_printf(arena, "%.*s", (int)length, digits);
+	return length > 0;
+}
+
+static void read_log(struct megatron_args *args, const char *text, size_t n_bytes, struct arena *arena)
+{
+	const char *const end = text + n_bytes;
+	size_t capacity = 0, line = 1;
+
+	for (const char *c = text; c < end; line++) {
+		const char *const found = memchr(c, '\n', (size_t)(end - c));
+		const char *const line_end = found ? found : end;
+		struct megatron_arg arg = {.line = line};
+		if (read_log_line(&arg, c, line_end, arena) || read_padding(&arg, c, line_end, arena))
+			append(args, arg, &capacity, arena);
+		c = found ? found + 1 : end;
+	}
+}
+
+/* ---- command lines and scripts: words as a shell makes them, without its expansions */
+
+static void skip_between(struct lexer *lexer)
+{
+	for (; lexer->next < lexer->end; lexer->next++) {
+		const char c = *lexer->next;
+		if (c == '#') {
+			const char *const found = memchr(lexer->next, '\n', (size_t)(lexer->end - lexer->next));
+			lexer->next = found ? found - 1 : lexer->end - 1;
+		} else if (!isspace((unsigned char)c) && c != '\\' && c != '(' && c != ')' && c != ';' && c != '&') {
+			return;
+		}
+		lexer->line += c == '\n';
+	}
+}
+
+/* NULL at the end. */
+static const char *next_word(struct lexer *lexer)
+{
+	skip_between(lexer);
+	if (lexer->next >= lexer->end)
+		return NULL;
+	char word[WORD_MAX + 1];
+	size_t n = 0;
+	char quote = 0;
+	for (; lexer->next < lexer->end; lexer->next++) {
+		const char c = *lexer->next;
+		if (quote == 0 && (isspace((unsigned char)c) || c == ')' || c == ';' || (c == '(' && n > 0 && word[n - 1] == '=')))
+			break;
+		lexer->line += c == '\n';
+		if ((c == '"' || c == '\'') && (quote == 0 || quote == c))
+			quote = quote ? 0 : c;
+		else if (n < WORD_MAX && c != '\0')
+			word[n++] = c;
+	}
+	word[n] = '\0';
+	return arena_strdup(lexer->arena, word);
+}
+
+static bool is_assignment(const char *word)
+{
+	const size_t length = strcspn(word, "=");
+
+	if (word[length] != '=' || length == 0 || isdigit((unsigned char)word[0]))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!is_name_char(word[i]))
+			return false;
+	return true;
+}
+
+/* "$NAME", "${NAME}", "${NAME:-value}": the value of the last assignment, or the word as it stands. */
+static const char *resolve(const struct megatron_args *variables, const char *word, struct arena *arena)
+{
+	const bool has_brace = word[0] == '$' && word[1] == '{';
+	const char *const name = word + (has_brace ? 2 : 1);
+	size_t length = 0;
+
+	if (word[0] != '$')
+		return word;
+	while (is_name_char(name[length]))
+		length++;
+	const char *const rest = name + length + (has_brace && name[length] == '}');
+	const bool has_fallback = has_brace && strncmp(name + length, ":-", 2) == 0;
+	if (*rest != '\0' && !has_fallback)
+		return word;
+	for (size_t i = variables->n; i-- > 0;)
+		if (strlen(variables->args[i].name) == length && memcmp(variables->args[i].name, name, length) == 0)
+			return variables->args[i].value;
+	if (!has_fallback || name[strlen(name) - 1] != '}')
+		return word;
+	return arena_printf(arena, "%.*s", (int)(strlen(name) - length - 3), name + length + 2);
+}
+
+/* What is assigned may hold arguments itself: A="--num-layers 32 .." */
+static void read_words(struct megatron_args *args, size_t *capacity, const char *text, size_t n_bytes, size_t line,
+    struct megatron_args *variables, size_t *n_variables, struct arena *arena)
+{
+	struct lexer lexer = {.next = text, .end = text + n_bytes, .line = line, .arena = arena};
+	struct megatron_arg *open = NULL; /* still without a value */
+
+	for (const char *word; (word = next_word(&lexer)) != NULL;) {
+		const size_t length = strcspn(word, "=");
+		if (strncmp(word, "--", 2) == 0) {
+			const char *const value = word[length] == '=' ? word + length + 1 : NULL;
+			append(args,
+			    (struct megatron_arg){name_of(word + 2, length - 2, arena), value ? resolve(variables, value, arena) : NULL,
+				lexer.line},
+			    capacity, arena);
+			open = value ? NULL : &args->args[args->n - 1];
+		} else if (open) {
+			open->value = resolve(variables, word, arena);
+			open = NULL;
+		} else if (is_assignment(word)) {
+			const char *const value = resolve(variables, word + length + 1, arena);
+			append(variables, (struct megatron_arg){arena_printf(arena, "%.*s", (int)length, word), value, lexer.line},
+			    n_variables, arena);
+			if (strstr(value, "--") && strpbrk(value, " \t\n"))
+				read_words(args, capacity, value, strlen(value), lexer.line, variables, n_variables, arena);
+		}
+	}
+}
+
+/* ---- which of the two */
+
+void megatron_args_read(struct megatron_args *args, const char *text, size_t n_bytes, struct arena *arena)
+{
+	struct megatron_args variables = {0};
+	size_t capacity = 0, n_variables = 0;
+
+	*args = (struct megatron_args){.is_log = true};
+	read_log(args, text, n_bytes, arena);
+	if (megatron_args_find(args, "num-layers") || megatron_args_find(args, "hidden-size"))
+		return;
+	*args = (struct megatron_args){.is_log = false};
+	read_words(args, &capacity, text, n_bytes, 1, &variables, &n_variables, arena);
+}
+
+const struct megatron_arg *megatron_args_find(const struct megatron_args *args, const char *name)
+{
+	for (size_t i = args->n; i-- > 0;)
+		if (strcmp(args->args[i].name, name) == 0)
+			return args->args[i].value && strcmp(args->args[i].value, "None") == 0 ? NULL : &args->args[i];
+	return NULL;
+}
