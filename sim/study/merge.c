@@ -91,7 +91,9 @@ static bool are_equal(sqlite3_value *a, sqlite3_value *b)
 	case SQLITE_FLOAT: return sqlite3_value_double(a) == sqlite3_value_double(b);
 	}
 	const int n_bytes = sqlite3_value_bytes(a);
-	return n_bytes == sqlite3_value_bytes(b) && memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b), (size_t)n_bytes) == 0;
+	if (n_bytes != sqlite3_value_bytes(b))
+		return false;
+	return n_bytes == 0 || memcmp(sqlite3_value_blob(a), sqlite3_value_blob(b), (size_t)n_bytes) == 0;
 }
 
 /* The row that is there is compared with the one at hand. */

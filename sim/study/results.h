@@ -9,6 +9,6 @@
 #define SIM_STUDY_RESULTS_H
 
 enum { RESULTS_VERSION = 1 };
-#define RESULTS_DIGEST 0x0ull
+#define RESULTS_DIGEST 0x18a8c936cac22865ull
 
 #endif
