@@ -12,6 +12,8 @@ static const struct command commands[] = {
     {"simulate", command_simulate, "predict one training iteration under a policy, and what limits it"},
     {"model", command_model, "update time in closed form for every stride, and the best one"},
     {"validate", command_validate, "compare predictions with recorded runs"},
+    {"sweep", command_sweep, "simulate every combination of values, and store it"},
+    {"db", command_db, "query and merge stored trials"},
     {"list", command_list, "policies, models, profiles, plots and recorded sets"},
     {"profile", command_profile, "show, check or compare hardware profiles"},
 };
