@@ -51,7 +51,7 @@ BENCH_SRCS := $(sort $(wildcard tests/bench/*.c))
 HEADERS := $(sort $(wildcard $(LIB_DIRS:%=%/*.h) probe/*.h probe/*/*.h tests/unit/*.h))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_OBJS := $(call objects,$(LIB_SRCS))
-ALL_OBJS := $(LIB_OBJS) $(call objects,$(MAIN) $(UNIT_SRCS) $(BENCH_SRCS) $(wildcard tests/fuzz/*.c))
+ALL_OBJS := $(LIB_OBJS) $(call objects,$(MAIN) $(UNIT_SRCS) $(BENCH_SRCS) $(wildcard tests/fuzz/*.c tests/simgrid/*.c tests/*.c))
 GENERATED := $(GEN)/policy_list.inc $(GEN)/suite_list.inc $(GEN)/config.h
 PROGRAMS := $(if $(MAIN),$(BIN)/dos)
 
@@ -84,8 +84,8 @@ $(GEN)/config.h: FORCE
 	@mkdir -p $(@D); printf '#define DOS_PREFIX "%s"\n#define DOS_VERSION "%s"\n' $(PREFIX) $(VERSION) $(replace)
 
 # ---- tests
-CHECKS := unit cli replay check-headers check-layers check-equations
-.PHONY: setup demo check $(CHECKS) golden asan tsan fuzz bench plots
+CHECKS := unit cli replay simgrid check-headers check-layers check-equations
+.PHONY: setup demo check $(CHECKS) golden asan tsan fuzz bench linear plots
 ## setup: check for the packages; install what is missing (as root, or where sudo asks nothing)
 setup:
 	@bash tests/setup.sh
@@ -141,6 +141,21 @@ bench: $(BUILD)/bench
 $(BUILD)/bench: $(call objects,$(BENCH_SRCS)) $(LIB_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+## linear: how time and memory grow with the number of subgroups
+linear: $(BUILD)/linear
+	$(Q)$(BUILD)/linear
+$(BUILD)/linear: $(call objects,tests/linear.c tests/unit/plain_machine.c) $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+## simgrid: sharing against SimGrid, where libsimgrid-dev is installed (SIMGRID=bench: speed against it)
+simgrid:
+	$(Q)if [ $(MODE) != release ]; then echo 'simgrid: skipped, SimGrid does not run under sanitizers'; \
+	elif ! pkg-config --exists simgrid || ! command -v $(CXX) >/dev/null; then \
+		echo 'simgrid: skipped, not installed (apt-get install libsimgrid-dev g++)'; \
+	else $(MAKE) --no-print-directory $(BUILD)/simgrid && $(BUILD)/simgrid $(SIMGRID); fi
+$(BUILD)/simgrid: $(BUILD)/tests/simgrid/compare.o tests/simgrid/oracle.cpp tests/simgrid/oracle.h $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(CXX) -std=c++17 $(OPTIMIZE_$(MODE)) -Wall -Wextra -I. -o $@ $(filter-out %.h,$^) $(PACKAGE_LIBS) -lsimgrid -lpthread -lm
 ## plots: the figures of the documentation, into out/
 plots: all
 	$(Q)bash plots/render.sh $(BIN) out
