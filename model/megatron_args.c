@@ -14,12 +14,14 @@ struct lexer {
 
 /* ---- a growing list */
 
-static void append(struct megatron_args *args, struct megatron_arg arg, size_t *capacity, struct arena *arena)
+/* Capacities are powers of two from 64: a full list is one whose length is. */
+static void append(struct megatron_args *args, struct megatron_arg arg, struct arena *arena)
 {
-	if (args->n == *capacity) {
+	const bool is_full = args->n == 0 || (args->n >= 64 && (args->n & (args->n - 1)) == 0);
+
+	if (is_full) {
 		struct megatron_arg *const old = args->args;
-		*capacity = *capacity ? 2 * *capacity : 64;
-		args->args = arena_alloc(arena, *capacity, sizeof(*args->args));
+		args->args = arena_alloc(arena, args->n ? 2 * args->n : 64, sizeof(*args->args));
 		for (size_t i = 0; i < args->n; i++)
 			args->args[i] = old[i];
 	}
@@ -88,14 +90,14 @@ static bool read_padding(struct megatron_arg *arg, const char *line, const char 
 static void read_log(struct megatron_args *args, const char *text, size_t n_bytes, struct arena *arena)
 {
 	const char *const end = text + n_bytes;
-	size_t capacity = 0, line = 1;
+	size_t line = 1;
 
 	for (const char *c = text; c < end; line++) {
 		const char *const found = memchr(c, '\n', (size_t)(end - c));
 		const char *const line_end = found ? found : end;
 		struct megatron_arg arg = {.line = line};
 		if (read_log_line(&arg, c, line_end, arena) || read_padding(&arg, c, line_end, arena))
-			append(args, arg, &capacity, arena);
+			append(args, arg, arena);
 		c = found ? found + 1 : end;
 	}
 }
@@ -174,31 +176,46 @@ static const char *resolve(const struct megatron_args *variables, const char *wo
 	return arena_printf(arena, "%.*s", (int)(strlen(name) - length - 3), name + length + 2);
 }
 
+struct script {
+	struct megatron_args *args;
+	struct megatron_args variables;
+	struct arena *arena;
+};
+enum { SCRIPT_DEPTH_MAX = 3 };
+
+static void read_words(struct script *script, const char *text, size_t n_bytes, size_t line, int depth);
+
 /* What is assigned may hold arguments itself: A="--num-layers 32 .." */
-static void read_words(struct megatron_args *args, size_t *capacity, const char *text, size_t n_bytes, size_t line,
-    struct megatron_args *variables, size_t *n_variables, struct arena *arena)
+static void read_assignment(struct script *script, const char *word, size_t line, int depth)
 {
-	struct lexer lexer = {.next = text, .end = text + n_bytes, .line = line, .arena = arena};
-	struct megatron_arg *open = NULL; /* still without a value */
+	const size_t length = strcspn(word, "=");
+	const char *const value = resolve(&script->variables, word + length + 1, script->arena);
+	const char *const name = arena_printf(script->arena, "%.*s", (int)length, word);
+
+	append(&script->variables, (struct megatron_arg){name, value, line}, script->arena);
+	if (depth < SCRIPT_DEPTH_MAX && strstr(value, "--") && strpbrk(value, " \t\n"))
+		read_words(script, value, strlen(value), line, depth + 1);
+}
+
+static void read_words(struct script *script, const char *text, size_t n_bytes, size_t line, int depth)
+{
+	struct lexer lexer = {.next = text, .end = text + n_bytes, .line = line, .arena = script->arena};
+	struct megatron_args *const args = script->args;
+	bool is_open = false; /* the last argument is still without a value */
 
 	for (const char *word; (word = next_word(&lexer)) != NULL;) {
 		const size_t length = strcspn(word, "=");
 		if (strncmp(word, "--", 2) == 0) {
-			const char *const value = word[length] == '=' ? word + length + 1 : NULL;
-			append(args,
-			    (struct megatron_arg){name_of(word + 2, length - 2, arena), value ? resolve(variables, value, arena) : NULL,
-				lexer.line},
-			    capacity, arena);
-			open = value ? NULL : &args->args[args->n - 1];
-		} else if (open) {
-			open->value = resolve(variables, word, arena);
-			open = NULL;
+			struct megatron_arg arg = {.name = name_of(word + 2, length - 2, script->arena), .line = lexer.line};
+			if (word[length] == '=')
+				arg.value = resolve(&script->variables, word + length + 1, script->arena);
+			append(args, arg, script->arena);
+			is_open = !arg.value;
+		} else if (is_open) {
+			args->args[args->n - 1].value = resolve(&script->variables, word, script->arena);
+			is_open = false;
 		} else if (is_assignment(word)) {
-			const char *const value = resolve(variables, word + length + 1, arena);
-			append(variables, (struct megatron_arg){arena_printf(arena, "%.*s", (int)length, word), value, lexer.line},
-			    n_variables, arena);
-			if (strstr(value, "--") && strpbrk(value, " \t\n"))
-				read_words(args, capacity, value, strlen(value), lexer.line, variables, n_variables, arena);
+			read_assignment(script, word, lexer.line, depth);
 		}
 	}
 }
@@ -207,15 +224,14 @@ static void read_words(struct megatron_args *args, size_t *capacity, const char 
 
 void megatron_args_read(struct megatron_args *args, const char *text, size_t n_bytes, struct arena *arena)
 {
-	struct megatron_args variables = {0};
-	size_t capacity = 0, n_variables = 0;
+	struct script script = {.args = args, .arena = arena};
 
 	*args = (struct megatron_args){.is_log = true};
 	read_log(args, text, n_bytes, arena);
 	if (megatron_args_find(args, "num-layers") || megatron_args_find(args, "hidden-size"))
 		return;
 	*args = (struct megatron_args){.is_log = false};
-	read_words(args, &capacity, text, n_bytes, 1, &variables, &n_variables, arena);
+	read_words(&script, text, n_bytes, 1, 0);
 }
 
 const struct megatron_arg *megatron_args_find(const struct megatron_args *args, const char *name)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/hf_config.h"
+#include "model/config_file.h"
 #include "sim/study/specs.h"
 
 void common_note(const struct common *c, const char *fmt, ...)
@@ -107,21 +107,31 @@ static int preset_shape(struct shape *shape, const char *name, struct arena *are
 	    "by flags", name, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "", list);
 }
 
-/* A config.json: its shape, and its 16-bit format unless --precision is given. */
+static void use_config(struct batch *batch, const struct hf_config *config, const struct common *c)
+{
+	if (config->has_precision && !c->has_precision)
+		batch->precision = config->precision;
+	if (config->is_part)
+		common_note(c, "%s: only the text model (%s) is counted", c->model, config->model_type);
+	const double seq = c->seq ? (double)c->seq : 2048;
+	if (config->max_positions > 0 && seq > config->max_positions)
+		common_note(c, "%s: --seq %.0f is longer than the model's %.0f positions", c->model, seq, config->max_positions);
+}
+
+/* A config.json: its shape, and its 16-bit format unless --precision is given. Megatron arguments: their shape. */
 static int file_shape(struct shape *shape, struct batch *batch, const struct common *c, struct arena *arena, struct err *err)
 {
-	struct hf_config config;
+	struct config_file *const file = arena_alloc(arena, 1, sizeof(*file));
 
-	if (hf_config_load(&config, c->model, arena, err))
+	if (config_file_load(file, c->model, arena, err))
 		return err->code;
-	*shape = config.shape;
-	if (config.has_precision && !c->has_precision)
-		batch->precision = config.precision;
-	if (config.is_part)
-		common_note(c, "%s: only the text model (%s) is counted", c->model, config.model_type);
-	const double seq = c->seq ? (double)c->seq : 2048;
-	if (config.max_positions > 0 && seq > config.max_positions)
-		common_note(c, "%s: --seq %.0f is longer than the model's %.0f positions", c->model, seq, config.max_positions);
+	const struct shape *const found = config_file_shape(file);
+	if (!found)
+		return err_set(err, STATUS_INPUT, "%s: a DeepSpeed configuration has no model; a Hugging Face config.json or Megatron arguments "
+		    "would be accepted", file->name);
+	*shape = *found;
+	if (file->kind == CONFIG_HF)
+		use_config(batch, &file->hf, c);
 	return 0;
 }
 
