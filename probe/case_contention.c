@@ -29,12 +29,23 @@ static size_t add_copies(struct measured measured[], size_t n, struct copies *co
 	return n;
 }
 
+/* Right before its co-runs: the machine of a minute ago may have been another. */
+static void adam_alone(struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel, int threads)
+{
+	struct cpu_activity cpu;
+	const struct measured measured = cpu_measured(&cpu, harness, kernel, 0, threads);
+	char label[HARNESS_LABEL_MAX];
+	snprintf(label, sizeof label, "t=%d alone", threads);
+	harness_measure(harness, probe_case, label, &measured, 1);
+}
+
 static void adam_with_copies(struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel,
     const char *const withs[], size_t n_withs)
 {
 	int counts[16];
 	const size_t n_counts = harness_contention_threads(counts, harness);
 	for (size_t i = 0; i < n_counts; i++) {
+		adam_alone(harness, probe_case, kernel, counts[i]);
 		for (size_t j = 0; j < n_withs; j++) {
 			struct cpu_activity cpu;
 			struct copies copies;

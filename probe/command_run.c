@@ -24,7 +24,7 @@ static const struct opt run_opts[] = {
     {.name = "quick", .kind = OPT_FLAG, .offset = AT(quick), .help = "fewer points and samples: under 30 s"},
     {.name = "output", .letter = 'o', .kind = OPT_TEXT, .offset = AT(out), .arg = "FILE", .help = "write the profile here"},
     {.name = "name", .kind = OPT_TEXT, .offset = AT(name), .fallback = "probed", .arg = "NAME", .help = "name of the profile"},
-    {.name = "note", .kind = OPT_TEXT, .offset = AT(note), .fallback = "", .arg = "TEXT", .help = "note kept in the profile"},
+    {.name = "note", .kind = OPT_TEXT, .offset = AT(note), .arg = "TEXT", .help = "note kept in the profile"},
     {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .offset = AT(quiet), .help = "no progress on stderr"},
 };
 
@@ -137,7 +137,7 @@ static void print_results(const struct harness *harness)
 static int finish(const struct harness *harness, const struct run_options *options, const char *command, struct err *err)
 {
 	static struct derived derived; /* large; once a process */
-	const struct profile_facts facts = {options->name, command, options->note, !interrupt_seen() && options->tests.n == 0};
+	const struct profile_facts facts = {options->name, command, options->note ? options->note : "", !interrupt_seen() && options->tests.n == 0};
 	size_t n_errors = 0;
 	derive(&derived, harness);
 	print_results(harness);

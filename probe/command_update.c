@@ -34,7 +34,7 @@ static const struct opt update_opts[] = {
     {.name = "output", .letter = 'o', .kind = OPT_TEXT, .offset = AT(out), .arg = "FILE", .help = "validation rows (CSV); raw samples beside it in .samples.csv"},
     {.name = "trace", .kind = OPT_TEXT, .offset = AT(trace), .arg = "FILE", .help = "Chrome trace of one more update of every point"},
     {.name = "hw", .kind = OPT_TEXT, .offset = AT(hw), .fallback = "probed", .arg = "NAME", .help = "profile name for the hw column"},
-    {.name = "note", .kind = OPT_TEXT, .offset = AT(note), .fallback = "", .arg = "TEXT", .help = "kept in the source column"},
+    {.name = "note", .kind = OPT_TEXT, .offset = AT(note), .arg = "TEXT", .help = "kept in the source column"},
     {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .offset = AT(quiet), .help = "no progress on stderr"},
 };
 
@@ -46,7 +46,7 @@ struct report {
 
 static int write_rows(const struct update_job *job, const struct update_options *options, struct err *err)
 {
-	const struct runs_header header = {options->hw, options->note};
+	const struct runs_header header = {options->hw, options->note ? options->note : ""};
 	if (!options->out)
 		return 0;
 	const int rc = runs_csv_write(options->out, job, &header, err);

@@ -21,9 +21,11 @@ static double copy_alone(const struct harness *harness, const char *what, bool i
 	return derive_alone(harness, is_h2d ? "host_to_device_memcpy_ce" : "device_to_host_memcpy_ce", what, 64 << 20);
 }
 
-static double cpu_alone(const struct harness *harness, const char *what, double threads)
+/* From the grid itself where it was measured there, else from the curve. */
+static double cpu_alone(const struct harness *harness, const char *key, const char *what, double threads)
 {
-	return derive_alone(harness, what, what, threads);
+	const struct result *const near = harness_find(harness, key, what, "", threads, -1);
+	return near ? near->stats.median : derive_alone(harness, what, what, threads);
 }
 
 static void add_flow(struct fluid_cell *cell, double alone, double together, double bytes, enum fluid_kind kind)
@@ -82,8 +84,8 @@ static size_t copies_grid(struct derived *derived, struct fluid_cell cells[], si
 	for (size_t i = 0; i < harness->n_results && n_cells < FLUID_CELLS_MAX; i++) {
 		const struct result *const result = &harness->results[i];
 		const bool is_grid = strcmp(result->key, "contention_copies") == 0 || strcmp(result->key, "contention_fused") == 0;
-		if (is_grid && result->status == RESULT_PASSED && result->unit == UNIT_PARAMS_PER_S)
-			n_cells += with_copies(derived, &cells[n_cells], harness, i, cpu_alone(harness, result->what, result->x));
+		if (is_grid && result->status == RESULT_PASSED && result->unit == UNIT_PARAMS_PER_S && result->with[0])
+			n_cells += with_copies(derived, &cells[n_cells], harness, i, cpu_alone(harness, result->key, result->what, result->x));
 	}
 	return n_cells;
 }
@@ -97,8 +99,8 @@ static size_t downscale_grid(struct derived *derived, struct fluid_cell cells[],
 		if ((!with_both && strcmp(adam->key, "contention_downscale") != 0) || strcmp(adam->what, "cpu_adam") != 0 ||
 		    adam->status != RESULT_PASSED || down->status != RESULT_PASSED)
 			continue;
-		const double adam_alone = cpu_alone(harness, "cpu_adam", adam->x);
-		const double down_alone = cpu_alone(harness, "cpu_downscale", down->x);
+		const double adam_alone = cpu_alone(harness, "contention_copies", "cpu_adam", adam->x);
+		const double down_alone = cpu_alone(harness, "cpu_downscale", "cpu_downscale", down->x);
 		if (!with_both)
 			add_row(derived, &(struct derived_corun){"cpu_adam", "cpu_downscale", adam->x, down->x, adam_alone,
 					     adam->stats.median, down_alone, down->stats.median});
@@ -130,7 +132,7 @@ static void gemm_and_spin(struct derived *derived, const struct harness *harness
 				derived->corun[derived->n_corun - 1].first_threads = 0;
 		} else if (strcmp(result->key, "contention_spin") == 0) {
 			add_row(derived, &(struct derived_corun){"cpu_adam", "spin", result->x, 1,
-					     cpu_alone(harness, "cpu_adam", result->x), result->stats.median, 1, 1});
+					     cpu_alone(harness, "contention_copies", "cpu_adam", result->x), result->stats.median, 1, 1});
 		}
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probe/activities.h"
 
-/* A batch lasts a few milliseconds at the rates of today's machines: long against the wake-up of a sleeping host thread. */
-enum { COPY_BATCH_BYTES = 64 << 20, COPY_BATCH_MAX = 512, KERNEL_BATCH = 4, EMPTY_BATCH = 1000 };
+/* Two batches in flight last some ten milliseconds at the rates of today's machines: long against the wake-up of a sleeping host
+ * thread on a machine whose hardware threads are all busy (64 MiB were not: the engine ran dry beside a full team). */
+enum { COPY_BATCH_BYTES = 256 << 20, COPY_BATCH_MAX = 512, KERNEL_BATCH = 4, EMPTY_BATCH = 1000 };
 
 static void queue_begin(void *context)
 {

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A CPU case and a case that is waived; no figure of the machine in the output.
+set -e
+dos-probe run --quick -q -t cpu_copy -t cpu_numa -t cpu_smt -o profile.json >table
+head -n 1 table | awk '{ print $1, $2, $3, $4 }'
+awk '$1 == "cpu_copy" && $2 == "t=1" { print $1, $2, $3 }' table
+grep -c '"schema": "dos-hwprofile/1"' profile.json
+grep -o '"complete": [a-z]*' profile.json
+grep -o '"command": "[^"]*"' profile.json
+ls

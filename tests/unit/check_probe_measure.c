@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What the probe makes of samples: statistics, activities, the fluid fit, the profile file. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "probe/activity.h"
+#include "probe/clock.h"
+#include "probe/profile_write.h"
+#include "probe/stats.h"
+#include "tests/unit/test_util.h"
+
+Suite *probe_measure_suite(void);
+
+START_TEST(order_statistics)
+{
+	const double samples[] = {9, 1, 5, 3, 7, 2, 8, 4, 6, 100, 0}; /* 11: the interval is the 2nd to the 10th */
+	struct stats stats;
+	stats_of(&stats, samples, 11);
+	ck_assert_double_eq(stats.median, 5);
+	ck_assert_double_eq(stats.lo, 1);
+	ck_assert_double_eq(stats.hi, 9);
+	ck_assert_double_eq(stats.mad, 3);
+	ck_assert_double_eq(stats.min, 0);
+	ck_assert_double_eq(stats.max, 100);
+	ck_assert_uint_eq(stats.n_outliers, 1);
+	ck_assert(stats.noisy);
+	static const size_t ranks[][2] = {{5, 0}, {6, 1}, {8, 1}, {9, 2}, {11, 2}, {12, 3}, {20, 6}, {25, 8}, {50, 18}};
+	for (size_t i = 0; i < N_ELEMENTS(ranks); i++)
+		ck_assert_uint_eq(stats_median_rank(ranks[i][0]), ranks[i][1]);
+}
+END_TEST
+
+START_TEST(one_sample_and_drift)
+{
+	const double one[] = {4}, rising[] = {1.00, 1.01, 1.00, 1.02, 1.05, 1.04, 1.10, 1.11, 1.10};
+	struct stats stats;
+	stats_of(&stats, one, 1);
+	ck_assert_double_eq(stats.lo, 4);
+	ck_assert_double_eq(stats.hi, 4);
+	ck_assert(!stats.noisy && !stats.drifting);
+	stats_of(&stats, rising, 9);
+	assert_rel(stats.drift_frac, 0.10, 1e-9);
+}
+END_TEST
+
+/* Steps of a known rate: sleep 2 ms, report 7 units. */
+static double nap(void *context)
+{
+	(void)context;
+	clock_sleep_s(0.002);
+	return 7;
+}
+
+START_TEST(activities_give_their_rate)
+{
+	const struct activity activities[2] = {{.step = nap}, {.step = nap}};
+	const struct activity_plan plan = {.warm_s = 0.01, .window_s = 0.02, .limit_s = 0.5, .n_min = 7, .n_max = 9, .precision_frac = 0.02};
+	struct activity_result results[2];
+	activity_measure(results, activities, 2, &plan);
+	for (size_t i = 0; i < 2; i++) {
+		ck_assert_uint_ge(results[i].n, 7);
+		const double rate = stats_median(results[i].samples, results[i].n);
+		ck_assert_double_le(rate, 3500 * 1.001); /* a nap lasts at least 2 ms */
+		ck_assert_double_ge(rate, 300);
+	}
+}
+END_TEST
+
+/* Cells made by the model itself: the fit finds the constants again. */
+START_TEST(fit_finds_its_constants)
+{
+	const struct fluid_constants truth = {150e9, {1, 0.9, 2.5}};
+	struct fluid_cell cells[12];
+	for (size_t i = 0; i < 12; i++) {
+		cells[i] = (struct fluid_cell){.n_flows = 3,
+		    .flows = {{(40 + 10 * (double)i) * 1e9, 1, FLUID_CPU}, {50e9, 1, FLUID_H2D}, {48e9, 1, FLUID_D2H}}};
+		double speeds[FLUID_FLOWS_MAX];
+		fluid_speeds(speeds, &cells[i], &truth);
+		for (size_t j = 0; j < 3; j++)
+			cells[i].flows[j].speed_frac = speeds[j];
+	}
+	struct fluid_fit fit;
+	ck_assert(fluid_fit_of(&fit, cells, 12));
+	assert_rel(fit.split.capacity_Bps, truth.capacity_Bps, 0.02);
+	assert_rel(fit.split.weights[FLUID_H2D], 0.9, 0.1);
+	ck_assert_double_lt(fit.split_error_frac, 0.02);
+	ck_assert_double_le(fit.split_error_frac, fit.shared_error_frac);
+	ck_assert(!fluid_fit_of(&fit, cells, 0));
+}
+END_TEST
+
+START_TEST(speeds_fill_the_capacity)
+{
+	const struct fluid_cell cell = {{{100e9, 1, FLUID_CPU}, {50e9, 1, FLUID_H2D}}, 2};
+	const struct fluid_constants wide = {200e9, {1, 2, 2}}, narrow = {120e9, {1, 2, 2}};
+	double speeds[FLUID_FLOWS_MAX];
+	ck_assert(!fluid_speeds(speeds, &cell, &wide));
+	ck_assert_double_eq(speeds[0], 1);
+	ck_assert(fluid_speeds(speeds, &cell, &narrow));
+	assert_rel(speeds[0], 0.7, 1e-6); /* the copy reaches 1 at t = 0.5; the CPU has what is left */
+	assert_rel(speeds[1], 1, 1e-6);
+}
+END_TEST
+
+static void add_result(struct harness *harness, const char *key, const char *what, double x, double rate)
+{
+	const struct probe_case probe_case = {.key = key};
+	const struct measured measured = {.what = what, .x = x, .bytes_per_unit = 28, .unit = UNIT_PARAMS_PER_S};
+	const double samples[] = {rate, rate, rate, rate, rate, rate, rate};
+	harness_record(harness, &probe_case, "point", &measured, samples, 7);
+}
+
+START_TEST(profile_of_a_machine_without_gpu)
+{
+	struct harness *const harness = calloc(1, sizeof *harness);
+	struct derived *const derived = calloc(1, sizeof *derived);
+	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
+	harness->kernels = &kernels_scalar;
+	harness->n_cpus = 4;
+	topology_read(&harness->topology);
+	add_result(harness, "cpu_adam", "cpu_adam", 1, 1e9);
+	add_result(harness, "cpu_adam", "cpu_adam", 4, 3e9);
+	derive(derived, harness);
+	assert_rel(derive_alone(harness, "cpu_adam", "cpu_adam", 2), 1e9 + 2e9 / 3, 1e-12);
+	char path[] = "/tmp/check_probe_XXXXXX", text[1 << 15] = "";
+	ck_assert_int_ge(mkstemp(path), 0);
+	struct err err;
+	const struct profile_facts facts = {"test", "dos-probe run", "", true};
+	ck_assert_int_eq(profile_write(path, harness, derived, &facts, &err), 0);
+	FILE *const file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_lt(fread(text, 1, sizeof text - 1, file), sizeof text - 1);
+	fclose(file);
+	unlink(path);
+	assert_has(text, "\"schema\": \"dos-hwprofile/1\"");
+	assert_has(text, "[[1, 1000000000], [4, 3000000000]]");
+	assert_has(text, "\"cpu_adam_bytes_per_param\": {\"value\": 28, \"kind\": \"assumed\"");
+	assert_has(text, "\"complete\": true");
+	ck_assert_int_eq(profile_write("/nonexistent/x.json", harness, derived, &facts, &err), STATUS_ENV);
+	free(harness->results);
+	free(harness);
+	free(derived);
+}
+END_TEST
+
+Suite *probe_measure_suite(void)
+{
+	Suite *const suite = suite_create("probe_measure");
+	TCase *const core = tcase_create("core");
+	tcase_add_test(core, order_statistics);
+	tcase_add_test(core, one_sample_and_drift);
+	tcase_add_test(core, activities_give_their_rate);
+	tcase_add_test(core, fit_finds_its_constants);
+	tcase_add_test(core, speeds_fill_the_capacity);
+	tcase_add_test(core, profile_of_a_machine_without_gpu);
+	suite_add_tcase(suite, core);
+	return suite;
+}
