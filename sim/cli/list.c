@@ -2,9 +2,9 @@
  * dos list: what is known by name. */
 #include <string.h>
 
-#include "model/base/shipped.h"
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
+#include "sim/study/plot.h"
 #include "sim/study/rows.h"
 
 /* ---- policies */
@@ -177,15 +177,15 @@ static int list_profiles(FILE *out, enum format format, struct arena *arena, str
 
 static int list_plots(FILE *out, enum format format, struct arena *arena, struct err *err)
 {
-	static const struct shipped plots = {.folder = "plots", .suffix = ".gp", .what = "plot"};
-	static const struct table_column columns[] = {{"plot", NULL, UNIT_NONE}};
-	struct table *const table = table_new(columns, 1);
-	struct opt_list names;
-	const size_t n_names = shipped_list(&names, &plots, arena);
+	static const struct table_column columns[] = {{"plot", NULL, UNIT_NONE}, {"source", NULL, UNIT_NONE}, {"summary", NULL, UNIT_NONE}};
+	struct table *const table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
 
 	(void)err;
-	for (size_t i = 0; i < n_names; i++)
-		table_text(table, names.items[i]);
+	for (size_t i = 0; i < n_plot_kinds; i++) {
+		table_text(table, plot_kinds[i].name);
+		table_text(table, plot_inputs_text(&plot_kinds[i], arena));
+		table_text(table, plot_kinds[i].summary);
+	}
 	table_print(table, format, out);
 	table_free(table);
 	return 0;

@@ -14,6 +14,7 @@ static const struct command commands[] = {
     {"validate", command_validate, "compare predictions with recorded runs"},
     {"sweep", command_sweep, "simulate every combination of values, and store it"},
     {"db", command_db, "query and merge stored trials"},
+    {"plot", command_plot, "draw a figure: strides, phases, fractions, heat map, validation, memory, lanes"},
     {"list", command_list, "policies, models, profiles, plots and recorded sets"},
     {"profile", command_profile, "show, check or compare hardware profiles"},
 };

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * plot_rows: runs as plots want them, from view v_runs of a database or from trials run on the spot, and the words that tell
+ * them apart.
+ *
+ * A fact is one thing that was chosen for a run: machine, model, policy, one of its options, one of the batch. A fact varies when it
+ * differs among runs of the same machine, model and policy (for these three: among all runs). Labels name what varies and options that
+ * are not at their default, so they are short and equal exactly for runs that differ in nothing but the facts left out.
+ */
+#ifndef SIM_STUDY_PLOT_ROWS_H
+#define SIM_STUDY_PLOT_ROWS_H
+
+#include "sim/study/plot.h"
+
+struct fact {
+	const char *key, *value;
+};
+enum { PLOT_FACTS_MAX = 40, PLOT_VARYING_MAX = 200, PLOT_ROWS_MAX = 200000 };
+
+struct plot_row {
+	const char *hw, *model, *spec, *policy; /* spec: canonical; policy: its name */
+	const char *scale, *contention, *reason, *bottleneck; /* "" when none */
+	double stride, ratio, fraction; /* NAN: not of this policy */
+	double gpus, mbs, grad_accum, seq, subgroup, n_subgroups, threads;
+	double feasible; /* 1: it fits */
+	double forward_s, backward_s, update_s, other_s, iteration_s; /* NAN when not simulated */
+	double gpu_peak_bytes, host_peak_bytes;
+	struct fact *facts;
+	size_t n_facts, n_options; /* three names, then the options, then the batch */
+	const char *label; /* by plot_rows_label */
+};
+
+struct plot_rows {
+	struct plot_row *rows;
+	size_t n, cap;
+	const char *origin; /* "out.db, where ..", "profile h100-4x: .." */
+	struct fact varying[PLOT_VARYING_MAX]; /* by plot_rows_label: key, and the policy whose option it is ("" of all) */
+	size_t n_varying;
+};
+
+/* Rows of the source, a database or trials of every shape and spec. needs: SQL that all rows must meet ("stride is not null"), for
+ * databases. STATUS_NO when there are none: says what there is. */
+int plot_rows_load(struct plot_rows *rows, const struct plot_source *source, const struct opt_list *specs, const char *needs,
+    struct arena *arena, struct err *err) MUST_CHECK;
+int plot_rows_from_db(struct plot_rows *rows, const char *path, const char *where, const char *needs, struct arena *arena,
+    struct err *err) MUST_CHECK;
+int plot_rows_from_trials(struct plot_rows *rows, const struct plot_source *source, const struct opt_list *specs, struct arena *arena,
+    struct err *err) MUST_CHECK;
+struct plot_row *plot_rows_add(struct plot_rows *rows, struct arena *arena);
+/* Is its update shorter? What fits is better than what does not; NULL is worst. */
+bool plot_row_is_better(const struct plot_row *row, const struct plot_row *than);
+
+/* Labels every row by what varies, apart from the facts of `axes` (NULL-terminated keys). */
+void plot_rows_label(struct plot_rows *rows, const char *const axes[], struct arena *arena);
+/* Distinct labels in order of appearance; returns how many. */
+size_t plot_rows_groups(const char ***labels, const struct plot_rows *rows, struct arena *arena);
+/* What does not vary: "20b on h100-4x, dos, 4 GPUs, .." */
+const char *plot_rows_common(const struct plot_rows *rows, const char *const axes[], struct arena *arena);
+
+/* The trial behind a row: the source's own, or from names; STATUS_INPUT when its machine or model is not shipped. hw is filled. */
+int plot_row_trial(struct trial_input *input, struct hwprofile *hw, const struct plot_row *row, const struct plot_source *source,
+    struct arena *arena, struct err *err) MUST_CHECK;
+/* True when the trial gives the row's update time again: the profile by that name is the one that was stored. */
+bool plot_row_is_reproduced(const struct plot_row *row, const struct trial_input *input);
+
+#endif
