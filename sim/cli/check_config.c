@@ -244,7 +244,7 @@ int command_check_config(int argc, char **argv, struct err *err)
 	struct params params = {0};
 	const struct command_line line = {.name = "check-config",
 	    .usage = "FILE.. [--hw H] [--model M] [--gpus N] [OPTION]..",
-	    .about = "Reads Hugging Face config.json, DeepSpeed configurations and Megatron arguments, counts parameters and warns of "
+	    .about = "Reads Hugging Face config.json, DeepSpeed configurations and Megatron arguments, counts parameters and\nwarns of "
 	             "known traps. Exit 1: there are warnings.",
 	    .groups = COMMON_HW | COMMON_MODEL,
 	    .opts = opts,

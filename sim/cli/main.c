@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"db", command_db, "query and merge stored trials"},
     {"plot", command_plot, "draw a figure: strides, phases, fractions, heat map, validation, memory, lanes"},
     {"list", command_list, "policies, models, profiles, plots and recorded sets"},
+    {"check-config", command_check_config, "count the parameters of a configuration, and warn of known traps"},
     {"profile", command_profile, "show, check or compare hardware profiles"},
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -24,7 +25,7 @@ static int print_help(void)
 {
 	puts("usage: dos COMMAND [OPTION]..\n\nPredicts training of models larger than their GPUs.\n\nCommands:");
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		printf("  %-10s  %s\n", commands[i].name, commands[i].summary);
+		printf("  %-12s  %s\n", commands[i].name, commands[i].summary);
 	puts("\nOptions:\n  -h, --help     this text; `dos COMMAND --help` has the options of a command\n"
 	     "      --version  version");
 	return STATUS_OK;

@@ -3,7 +3,7 @@
 set -e
 dos --help
 dos --version | sed 's/ [0-9].*/ VERSION/'
-for command in simulate model validate plot list profile; do
+for command in simulate model validate plot list check-config profile; do
 	echo "== $command"
 	dos $command --help
 	dos $command -h | cmp - <(dos $command --help)
