@@ -29,12 +29,38 @@ static void over_threads(struct harness *harness, const struct probe_case *probe
 	const struct probe_case case_##name = {#name, text, false, run_##name};
 
 OVER_THREADS(cpu_copy, CPU_COPY, "DRAM copy past the cache, 8 B per element, over threads")
-OVER_THREADS(cpu_triad, CPU_TRIAD, "DRAM triad past the cache, 12 B per element, over threads")
 OVER_THREADS(cpu_stream, CPU_STREAM, "Adam-shaped stream, four reads and three writes, 28 B per parameter, over threads")
 OVER_THREADS(cpu_adam, CPU_ADAM, "Adam, fp32 gradients, 28 B per parameter, over threads")
 OVER_THREADS(cpu_adam_fused, CPU_ADAM_FUSED, "Adam, bf16 gradients and bf16 output, 28 B per parameter, over threads")
-OVER_THREADS(cpu_adam_out, CPU_ADAM_OUT, "Adam, fp32 gradients and bf16 output, 30 B per parameter, over threads")
 OVER_THREADS(cpu_unscale, CPU_UNSCALE, "unscale of fp32 gradients in place, 8 B per parameter, over threads")
+
+/* Kernels that no quantity of the profile needs: one thread, half of them and all. */
+static void at_three_counts(struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel)
+{
+	const int counts[] = {1, harness->n_cpus / 2, harness->n_cpus};
+	for (size_t i = 0; i < 3; i++) {
+		struct cpu_activity activity;
+		char label[HARNESS_LABEL_MAX];
+		if (counts[i] < 1 || (i > 0 && counts[i] == counts[i - 1]))
+			continue;
+		const struct measured measured = cpu_measured(&activity, harness, kernel, 0, counts[i]);
+		snprintf(label, sizeof label, "t=%d", counts[i]);
+		harness_measure(harness, probe_case, label, &measured, 1);
+	}
+}
+
+static void run_cpu_triad(struct harness *harness, const struct probe_case *probe_case)
+{
+	at_three_counts(harness, probe_case, CPU_TRIAD);
+}
+const struct probe_case case_cpu_triad = {"cpu_triad", "DRAM triad past the cache, 12 B per element", false, run_cpu_triad};
+
+static void run_cpu_adam_out(struct harness *harness, const struct probe_case *probe_case)
+{
+	at_three_counts(harness, probe_case, CPU_ADAM_OUT);
+}
+const struct probe_case case_cpu_adam_out = {"cpu_adam_out",
+    "Adam, fp32 gradients and bf16 output, 30 B per parameter", false, run_cpu_adam_out};
 
 static void run_cpu_downscale(struct harness *harness, const struct probe_case *probe_case)
 {

@@ -13,7 +13,7 @@
 
 enum { HUGE_PAGE_BYTES = 2 << 20, PAGE_BYTES = 4096 };
 
-static const struct activity_plan full_plan = {.warm_s = 0.10, .window_s = 0.05, .limit_s = 0.75, .n_min = 7, .n_max = 15,
+static const struct activity_plan full_plan = {.warm_s = 0.10, .window_s = 0.045, .limit_s = 0.5, .n_min = 7, .n_max = 15,
     .precision_frac = 0.02};
 static const struct activity_plan quick_plan = {.warm_s = 0.03, .window_s = 0.012, .limit_s = 0.15, .n_min = 7, .n_max = 9,
     .precision_frac = 0.02};

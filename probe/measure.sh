@@ -23,26 +23,26 @@ fi
 
 # Two sizes of the same 1.2 G parameters; all hardware threads and half of them, the downscale worker's included.
 points() {
-	local t size total w
+	local size total w half=$((threads / 2))
 	for size in '100M 12' '50M 24'; do
-		for total in "$threads" $((threads / 2)); do
-			w=$((threads >= 8 ? 2 : 1)) t=$((total - w))
-			echo "dos:stride=0;2;3;4;6;8,workers=$w $size $t"
-			echo "dos:stride=2;3,chain=serial,workers=$w $size $t"
-			echo "dos:stride=2,chain=duplex,buffers=2,workers=$w $size $t"
-			echo "hybrid:fraction=0.4;0.5;0.6;0.667 $size $total"
+		for total in "$threads" $half; do
+			w=$((threads >= 8 ? 2 : 1))
+			echo "dos:stride=0;2;3;4;6;8,workers=$w $size $((total - w))"
+			echo "dos:stride=2,workers=$((2 * w)) $size $((total - 2 * w))"
+			echo "dos:stride=2,chain=serial,workers=$w $size $((total - w))"
+			echo "dos:stride=2,chain=duplex,buffers=2,workers=$w $size $((total - w))"
+			echo "hybrid:fraction=0.333;0.4;0.5;0.6 $size $total"
 		done
-		t=$((threads - 1)) total=$threads
-		echo "dos:stride=2,workers=1 $size $t"
+		echo "dos:stride=2,workers=1 $size $((threads - 1))"
 		[ "$size" = '100M 12' ] || continue
-		echo "dos:stride=2,workers=4 $size $((threads - 4))"
+		echo "dos:stride=3,workers=4 $size $((threads - 4))"
 		echo "dos:stride=2,workers=2 $size $threads" # shared cores
-		echo "dos:stride=2,workers=1 $size $((threads / 2 - 1))"
+		echo "dos:stride=2,workers=1 $size $((half - 1))"
+		echo "dos:stride=3,chain=serial,workers=2 $size $((threads - 2))"
 		echo "dos:stride=2,chain=duplex,buffers=3,downscale=fused,grads=bf16 $size $threads"
-		echo "hybrid:fraction=0;1 $size $threads"
-		echo "hybrid:fraction=0.5,buffers=2;4 $size $threads"
-		echo "hybrid:fraction=0.5,prefetch=backward $size $threads"
-		echo "hybrid:fraction=0.75 $size $((threads / 2))"
+		echo "hybrid:fraction=0;0.25;0.75;1 $size $threads"
+		echo "hybrid:fraction=0.4,buffers=2;4 $size $threads"
+		echo "hybrid:fraction=0.667 $size $half"
 	done
 }
 

@@ -137,7 +137,9 @@ static void step_dos(struct update_run *run)
 	}
 	for (size_t x = d; x < run->layout->n_subgroups; x++)
 		update_chain_resident(run, x);
-	if (run->policy->chain == CHAIN_PUBLISHED) {
+	if (run->policy->chain == CHAIN_PUBLISHED) { /* all pushes and the GPU; the last write-back spills */
+		if (run->worker)
+			update_worker_join(run->worker);
 		wait_pushes(run);
 		gpu_record(run->rank->gpu, run->rank->compute_event, run->rank->compute_stream);
 		gpu_wait(run->rank->gpu, run->rank->compute_event);
