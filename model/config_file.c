@@ -32,8 +32,8 @@ static int parse_json(struct config_file *file, const char *text, size_t n_bytes
 	return rc;
 }
 
-int config_file_parse(struct config_file *file, const char *name, const char *text, size_t n_bytes, struct arena *arena,
-    struct err *err)
+int config_file_parse(
+    struct config_file *file, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of some editors */
 	char *const copy = arena_alloc(arena, n_bytes + 1, 1);

@@ -16,7 +16,8 @@ struct field {
 };
 
 static const struct field fields[] = {
-#define DS_FIELD(member, path, kind, least, most, fallback) {path, kind, least, most, fallback, offsetof(struct ds_config, member)},
+#define DS_FIELD(member, path, kind, least, most, fallback) \
+	{path, kind, least, most, fallback, offsetof(struct ds_config, member)},
     DS_VALUES(DS_FIELD)
 #undef DS_FIELD
 };
@@ -132,8 +133,9 @@ static void list_unknown(struct ds_config *config, const struct ds_object *objec
 		const char *const key = json_key(child);
 		if (is_one_of(key, object->keys) || key[0] == '_') /* "_comment" */
 			continue;
-		list[config->n_unknown++] = (struct ds_unknown){
-		    arena_printf(r->arena, "%s%s/%s", *object->path ? "/" : "", object->path, key), err_nearest(key, object->keys)};
+		list[config->n_unknown++] =
+		    (struct ds_unknown){arena_printf(r->arena, "%s%s/%s", *object->path ? "/" : "", object->path, key),
+			err_nearest(key, object->keys)};
 	}
 }
 
@@ -149,7 +151,8 @@ static void apply_legacy(struct ds_config *config, const json_node *root)
 	if (config->legacy_pin.is_given && !config->pin.is_given)
 		config->pin = config->legacy_pin;
 	const json_node *const zero = json_get(root, "zero_optimization");
-	if (json_is_bool(zero))
+	config->is_oldest = json_is_bool(zero);
+	if (config->is_oldest)
 		config->stage = (struct ds_value){.value = json_is_true(zero), .is_given = true};
 	const json_node *const bfloat16 = node_at(root, "bfloat16/enabled");
 	if (json_is_bool(bfloat16) && !config->bf16.is_given)
@@ -164,7 +167,8 @@ static int check_objects(const struct reader *r)
 		if (node && !json_is_object(node) && !is_old)
 			return json_fail(r->doc, node, r->err, "an object is expected");
 	}
-	return json_is_object(json_root(r->doc)) ? 0 : json_fail(r->doc, json_root(r->doc), r->err, "an object is expected");
+	return json_is_object(json_root(r->doc)) ? 0
+						 : json_fail(r->doc, json_root(r->doc), r->err, "an object is expected");
 }
 
 bool ds_config_is(const json_node *root)
@@ -188,7 +192,8 @@ int ds_config_read(struct ds_config *config, const struct json_doc *doc, struct 
 	for (size_t i = 0; i < N_FIELDS; i++)
 		if (read_field(config, &fields[i], &r))
 			return err->code;
-	if (read_device(&config->optimizer_device, DS_OPT "device", &r) || read_device(&config->param_device, DS_PARAM "device", &r))
+	if (read_device(&config->optimizer_device, DS_OPT "device", &r) ||
+	    read_device(&config->param_device, DS_PARAM "device", &r))
 		return err->code;
 	config->has_optimizer_object = node_at(json_root(doc), DS_ZERO "offload_optimizer") != NULL;
 	config->has_zenflow = json_is_object(node_at(json_root(doc), DS_ZERO "zenflow"));
@@ -200,8 +205,8 @@ int ds_config_read(struct ds_config *config, const struct json_doc *doc, struct 
 	return 0;
 }
 
-int ds_config_parse(struct ds_config *config, const char *name, const char *text, size_t n_bytes, struct arena *arena,
-    struct err *err)
+int ds_config_parse(
+    struct ds_config *config, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
 {
 	struct json_relaxed relaxed;
 	struct json_doc *doc;

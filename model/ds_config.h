@@ -22,49 +22,49 @@ enum ds_kind { DS_FLAG, DS_COUNT, DS_NUMBER };
 #define DS_ZEN DS_ZERO "zenflow/"
 
 /* member, path, kind, least, most, default (0 of the batch sizes: follows from the others) */
-#define DS_VALUES(X)                                                                                       \
-	X(train_batch_size, "train_batch_size", DS_COUNT, 1, 1e9, 0)                                       \
-	X(micro_batch, "train_micro_batch_size_per_gpu", DS_COUNT, 1, 1e6, 0)                              \
-	X(grad_accum, "gradient_accumulation_steps", DS_COUNT, 1, 1e6, 0)                                  \
-	X(gradient_clipping, "gradient_clipping", DS_NUMBER, 0, 1e9, 0)                                    \
-	X(wall_clock_breakdown, "wall_clock_breakdown", DS_FLAG, 0, 1, 0)                                  \
-	X(memory_breakdown, "memory_breakdown", DS_FLAG, 0, 1, 0)                                          \
-	X(bf16, "bf16/enabled", DS_FLAG, 0, 1, 0)                                                          \
-	X(fp16, "fp16/enabled", DS_FLAG, 0, 1, 0)                                                          \
-	X(cpu_checkpointing, "activation_checkpointing/cpu_checkpointing", DS_FLAG, 0, 1, 0)               \
-	X(stage, DS_ZERO "stage", DS_COUNT, 0, 3, 0)                                                       \
-	X(contiguous_gradients, DS_ZERO "contiguous_gradients", DS_FLAG, 0, 1, 1)                          \
-	X(overlap_comm, DS_ZERO "overlap_comm", DS_FLAG, 0, 1, 0)                                          \
-	X(reduce_scatter, DS_ZERO "reduce_scatter", DS_FLAG, 0, 1, 1)                                      \
-	X(reduce_bucket, DS_ZERO "reduce_bucket_size", DS_COUNT, 0, 1e15, 5e8)                             \
-	X(allgather_bucket, DS_ZERO "allgather_bucket_size", DS_COUNT, 0, 1e15, 5e8)                       \
-	X(sub_group, DS_ZERO "sub_group_size", DS_COUNT, 0, 1e15, 1e9)                                     \
-	X(prefetch_bucket, DS_ZERO "stage3_prefetch_bucket_size", DS_COUNT, 0, 1e15, 5e7)                  \
-	X(persistence_threshold, DS_ZERO "stage3_param_persistence_threshold", DS_COUNT, 0, 1e15, 1e5)     \
-	X(max_live, DS_ZERO "stage3_max_live_parameters", DS_COUNT, 0, 1e15, 1e9)                          \
-	X(max_reuse, DS_ZERO "stage3_max_reuse_distance", DS_COUNT, 0, 1e15, 1e9)                          \
-	X(round_robin, DS_ZERO "round_robin_gradients", DS_FLAG, 0, 1, 0)                                  \
-	X(legacy_optimizer, DS_ZERO "cpu_offload", DS_FLAG, 0, 1, 0)                                       \
-	X(legacy_param, DS_ZERO "cpu_offload_param", DS_FLAG, 0, 1, 0)                                     \
-	X(legacy_params, DS_ZERO "cpu_offload_params", DS_FLAG, 0, 1, 0)                                   \
-	X(legacy_pin, DS_ZERO "cpu_offload_use_pin_memory", DS_FLAG, 0, 1, 0)                              \
-	X(param_buffer_count, DS_PARAM "buffer_count", DS_COUNT, 0, 1e9, 5)                                \
-	X(param_buffer, DS_PARAM "buffer_size", DS_COUNT, 0, 1e15, 1e8)                                    \
-	X(param_max_in_cpu, DS_PARAM "max_in_cpu", DS_COUNT, 0, 1e15, 1e9)                                 \
-	X(param_pin, DS_PARAM "pin_memory", DS_FLAG, 0, 1, 0)                                              \
-	X(buffer_count, DS_OPT "buffer_count", DS_COUNT, 0, 1e9, 4)                                        \
-	X(pin, DS_OPT "pin_memory", DS_FLAG, 0, 1, 0)                                                      \
-	X(pipeline_read, DS_OPT "pipeline_read", DS_FLAG, 0, 1, 0)                                         \
-	X(pipeline_write, DS_OPT "pipeline_write", DS_FLAG, 0, 1, 0)                                       \
-	X(fast_init, DS_OPT "fast_init", DS_FLAG, 0, 1, 0)                                                 \
-	X(ratio, DS_OPT "ratio", DS_NUMBER, 0, 1, 1)                                                       \
-	X(super_offload, DS_OPT "super_offload", DS_FLAG, 0, 1, 0)                                         \
-	X(cpuadam_cores, DS_OPT "cpuadam_cores_perc", DS_NUMBER, 0, 1, 0.8)                                \
-	X(fork_prefetch, DS_OPT "prefetch_optimizer", DS_FLAG, 0, 1, 0)                                    \
-	X(fork_async, DS_OPT "part_grads_async", DS_FLAG, 0, 1, 0)                                         \
-	X(fork_stride, DS_OPT "prefetch_optimizer_gap", DS_COUNT, 0, 1e7, 0)                               \
-	X(zenflow_topk, DS_ZEN "topk_ratio", DS_NUMBER, 0, 1, 0.1)                                         \
-	X(zenflow_update_interval, DS_ZEN "update_interval", DS_COUNT, 1, 1e9, 1)                          \
+#define DS_VALUES(X) \
+	X(train_batch_size, "train_batch_size", DS_COUNT, 1, 1e9, 0) \
+	X(micro_batch, "train_micro_batch_size_per_gpu", DS_COUNT, 1, 1e6, 0) \
+	X(grad_accum, "gradient_accumulation_steps", DS_COUNT, 1, 1e6, 0) \
+	X(gradient_clipping, "gradient_clipping", DS_NUMBER, 0, 1e9, 0) \
+	X(wall_clock_breakdown, "wall_clock_breakdown", DS_FLAG, 0, 1, 0) \
+	X(memory_breakdown, "memory_breakdown", DS_FLAG, 0, 1, 0) \
+	X(bf16, "bf16/enabled", DS_FLAG, 0, 1, 0) \
+	X(fp16, "fp16/enabled", DS_FLAG, 0, 1, 0) \
+	X(cpu_checkpointing, "activation_checkpointing/cpu_checkpointing", DS_FLAG, 0, 1, 0) \
+	X(stage, DS_ZERO "stage", DS_COUNT, 0, 3, 0) \
+	X(contiguous_gradients, DS_ZERO "contiguous_gradients", DS_FLAG, 0, 1, 1) \
+	X(overlap_comm, DS_ZERO "overlap_comm", DS_FLAG, 0, 1, 0) \
+	X(reduce_scatter, DS_ZERO "reduce_scatter", DS_FLAG, 0, 1, 1) \
+	X(reduce_bucket, DS_ZERO "reduce_bucket_size", DS_COUNT, 0, 1e15, 5e8) \
+	X(allgather_bucket, DS_ZERO "allgather_bucket_size", DS_COUNT, 0, 1e15, 5e8) \
+	X(sub_group, DS_ZERO "sub_group_size", DS_COUNT, 0, 1e15, 1e9) \
+	X(prefetch_bucket, DS_ZERO "stage3_prefetch_bucket_size", DS_COUNT, 0, 1e15, 5e7) \
+	X(persistence_threshold, DS_ZERO "stage3_param_persistence_threshold", DS_COUNT, 0, 1e15, 1e5) \
+	X(max_live, DS_ZERO "stage3_max_live_parameters", DS_COUNT, 0, 1e15, 1e9) \
+	X(max_reuse, DS_ZERO "stage3_max_reuse_distance", DS_COUNT, 0, 1e15, 1e9) \
+	X(round_robin, DS_ZERO "round_robin_gradients", DS_FLAG, 0, 1, 0) \
+	X(legacy_optimizer, DS_ZERO "cpu_offload", DS_FLAG, 0, 1, 0) \
+	X(legacy_param, DS_ZERO "cpu_offload_param", DS_FLAG, 0, 1, 0) \
+	X(legacy_params, DS_ZERO "cpu_offload_params", DS_FLAG, 0, 1, 0) \
+	X(legacy_pin, DS_ZERO "cpu_offload_use_pin_memory", DS_FLAG, 0, 1, 0) \
+	X(param_buffer_count, DS_PARAM "buffer_count", DS_COUNT, 0, 1e9, 5) \
+	X(param_buffer, DS_PARAM "buffer_size", DS_COUNT, 0, 1e15, 1e8) \
+	X(param_max_in_cpu, DS_PARAM "max_in_cpu", DS_COUNT, 0, 1e15, 1e9) \
+	X(param_pin, DS_PARAM "pin_memory", DS_FLAG, 0, 1, 0) \
+	X(buffer_count, DS_OPT "buffer_count", DS_COUNT, 0, 1e9, 4) \
+	X(pin, DS_OPT "pin_memory", DS_FLAG, 0, 1, 0) \
+	X(pipeline_read, DS_OPT "pipeline_read", DS_FLAG, 0, 1, 0) \
+	X(pipeline_write, DS_OPT "pipeline_write", DS_FLAG, 0, 1, 0) \
+	X(fast_init, DS_OPT "fast_init", DS_FLAG, 0, 1, 0) \
+	X(ratio, DS_OPT "ratio", DS_NUMBER, 0, 1, 1) \
+	X(super_offload, DS_OPT "super_offload", DS_FLAG, 0, 1, 0) \
+	X(cpuadam_cores, DS_OPT "cpuadam_cores_perc", DS_NUMBER, 0, 1, 0.8) \
+	X(fork_prefetch, DS_OPT "prefetch_optimizer", DS_FLAG, 0, 1, 0) \
+	X(fork_async, DS_OPT "part_grads_async", DS_FLAG, 0, 1, 0) \
+	X(fork_stride, DS_OPT "prefetch_optimizer_gap", DS_COUNT, 0, 1e7, 0) \
+	X(zenflow_topk, DS_ZEN "topk_ratio", DS_NUMBER, 0, 1, 0.1) \
+	X(zenflow_update_interval, DS_ZEN "update_interval", DS_COUNT, 1, 1e9, 1) \
 	X(zenflow_overlap_step, DS_ZEN "overlap_step", DS_FLAG, 0, 1, 0)
 
 struct ds_value {
@@ -86,6 +86,7 @@ struct ds_config {
 #undef DS_MEMBER
 	enum ds_device optimizer_device, param_device; /* legacy keys included */
 	bool has_optimizer_object, has_zenflow;
+	bool is_oldest; /* "zero_optimization": true */
 	struct ds_unknown *unknown;
 	size_t n_unknown;
 	struct json_relaxed relaxed; /* what had to be overlooked */

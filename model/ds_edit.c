@@ -51,7 +51,8 @@ static bool agrees(const struct ds_config *after, const struct ds_recommendation
 	if (what->sets_pin && after->pin.value != (what->pin ? 1 : 0))
 		return false;
 	return !what->sets_fork ||
-	    (after->fork_prefetch.value == (what->stride > 0 ? 1 : 0) && after->fork_async.value == (what->is_async ? 1 : 0) &&
+	    (after->fork_prefetch.value == (what->stride > 0 ? 1 : 0) &&
+		after->fork_async.value == (what->is_async ? 1 : 0) &&
 		(what->stride == 0 || after->fork_stride.value == what->stride));
 }
 
@@ -65,13 +66,18 @@ int ds_edit(char **result, size_t *n_result, const char *name, const char *text,
 		return err->code;
 	if (before.legacy_optimizer.value == 1 && before.has_optimizer_object)
 		return err_set(err, STATUS_INPUT,
-		    "%s: /zero_optimization: cpu_offload and offload_optimizer are both there; one would be accepted", name);
+		    "%s: /zero_optimization: cpu_offload and offload_optimizer are both there; one would be accepted",
+		    name);
+	if (before.is_oldest)
+		return err_set(err, STATUS_INPUT,
+		    "%s: /zero_optimization: true or false has no keys; an object would be accepted", name);
 	json_edit_init(&edit, text, n_bytes, arena);
 	set_all(&edit, what, &before);
 	if (ds_config_parse(&after, name, edit.text, edit.n_bytes, arena, err))
 		return err_wrap(err, "with the recommended keys");
 	if (!agrees(&after, what))
-		return err_set(err, STATUS_INPUT, "%s: the recommended keys cannot be set (are keys written with escapes?)", name);
+		return err_set(
+		    err, STATUS_INPUT, "%s: the recommended keys cannot be set (are keys written with escapes?)", name);
 	*result = edit.text;
 	*n_result = edit.n_bytes;
 	return 0;

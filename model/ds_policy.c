@@ -14,7 +14,8 @@ static bool is_whole(double value)
 bool ds_config_batch_sizes(double *train, double *micro, double *accum, const struct ds_config *config, double gpus)
 {
 	double t = config->train_batch_size.value, m = config->micro_batch.value, a = config->grad_accum.value;
-	const bool is_unknown = config->train_batch_size.is_auto || config->micro_batch.is_auto || config->grad_accum.is_auto;
+	const bool is_unknown =
+	    config->train_batch_size.is_auto || config->micro_batch.is_auto || config->grad_accum.is_auto;
 
 	if (a == 0 && !config->grad_accum.is_auto && !(t > 0 && m > 0))
 		a = 1;
@@ -38,7 +39,8 @@ int ds_config_batch(struct batch *batch, const struct ds_config *config, struct 
 
 	if (!ds_config_batch_sizes(&train, &micro, &accum, config, batch->gpus))
 		return err_set(err, STATUS_USAGE,
-		    "train_batch_size %.15g is not train_micro_batch_size_per_gpu %.15g x gradient_accumulation_steps %.15g x %.15g GPUs",
+		    "train_batch_size %.15g is not train_micro_batch_size_per_gpu %.15g x gradient_accumulation_steps "
+		    "%.15g x %.15g GPUs",
 		    config->train_batch_size.value, config->micro_batch.value, config->grad_accum.value, batch->gpus);
 	if (micro > 0)
 		batch->mbs = micro;
@@ -85,7 +87,8 @@ int ds_config_policy(const char **spec, const struct ds_config *c, struct arena 
 	if (c->optimizer_device == DS_DEVICE_NONE)
 		*spec = "gpu-only";
 	else if (c->fork_prefetch.value == 1 && c->fork_stride.value > 0)
-		*spec = arena_printf(arena, "dos:stride=%.0f,flush=%s,ratio=%.15g", c->fork_stride.value, flush, c->ratio.value);
+		*spec = arena_printf(
+		    arena, "dos:stride=%.0f,flush=%s,ratio=%.15g", c->fork_stride.value, flush, c->ratio.value);
 	else if (c->fork_prefetch.value == 1)
 		*spec = arena_printf(arena, "dos:flush=%s,ratio=%.15g", flush, c->ratio.value);
 	else if (c->ratio.value < 1)

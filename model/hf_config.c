@@ -45,7 +45,8 @@ static int count_of(double *value, const struct hf_reader *r, const char *const 
 		if (other == 0)
 			continue;
 		if (found && other != *value)
-			return json_fail(r->doc, json_get(r->node, *keys), r->err, "%.15g, but \"%s\" is %.15g", other, found, *value);
+			return json_fail(
+			    r->doc, json_get(r->node, *keys), r->err, "%.15g, but \"%s\" is %.15g", other, found, *value);
 		*value = other;
 		found = *keys;
 	}
@@ -88,12 +89,14 @@ static int read_positions(struct hf_config *config, const struct hf_reader *r)
 static int check_heads(struct shape *shape, const struct hf_reader *r)
 {
 	if (shape->head_dim == 0 && fmod(shape->hidden, shape->heads) != 0)
-		return json_fail(r->doc, r->node, r->err, "%.15g heads do not divide the hidden size %.15g", shape->heads, shape->hidden);
+		return json_fail(r->doc, r->node, r->err, "%.15g heads do not divide the hidden size %.15g", shape->heads,
+		    shape->hidden);
 	if (fmod(shape->heads, shape->kv_heads) != 0)
-		return json_fail(
-		    r->doc, r->node, r->err, "%.15g key and value heads do not divide %.15g heads", shape->kv_heads, shape->heads);
+		return json_fail(r->doc, r->node, r->err, "%.15g key and value heads do not divide %.15g heads",
+		    shape->kv_heads, shape->heads);
 	if (shape->n_active_experts > shape->n_experts && shape->n_experts > 0)
-		return json_fail(r->doc, r->node, r->err, "%.15g active experts of %.15g", shape->n_active_experts, shape->n_experts);
+		return json_fail(
+		    r->doc, r->node, r->err, "%.15g active experts of %.15g", shape->n_active_experts, shape->n_experts);
 	if (shape->head_dim * shape->heads == shape->hidden)
 		shape->head_dim = 0; /* says nothing new: the same model, the same contents */
 	return 0;
@@ -104,7 +107,8 @@ static void read_precision(struct hf_config *config, const struct hf_reader *r)
 	const char *text = NULL;
 	struct err ignored = {0};
 
-	if (json_text(&text, r->doc, r->node, "dtype", &ignored) && json_text(&text, r->doc, r->node, "torch_dtype", &ignored))
+	if (json_text(&text, r->doc, r->node, "dtype", &ignored) &&
+	    json_text(&text, r->doc, r->node, "torch_dtype", &ignored))
 		return;
 	config->has_precision = strcmp(text, "bfloat16") == 0 || strcmp(text, "float16") == 0;
 	config->precision = strcmp(text, "float16") == 0 ? PRECISION_FP16 : PRECISION_BF16;
@@ -124,10 +128,11 @@ static int unknown_type(const struct hf_reader *r, const char *type, struct aren
 	}
 	opt_list_add(&names, NULL, arena);
 	if (strncmp(type, "deepseek_v", 10) == 0)
-		return json_fail(r->doc, node, r->err, "\"%s\" has latent attention, which is not counted; known are %s", type, list);
+		return json_fail(
+		    r->doc, node, r->err, "\"%s\" has latent attention, which is not counted; known are %s", type, list);
 	const char *const nearest = err_nearest(type, names.items);
-	return json_fail(r->doc, node, r->err, "\"%s\" is not known%s%s%s; known are %s", type, nearest ? ", did you mean \"" : "",
-	    nearest ? nearest : "", nearest ? "\"?" : "", list);
+	return json_fail(r->doc, node, r->err, "\"%s\" is not known%s%s%s; known are %s", type,
+	    nearest ? ", did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "", list);
 }
 
 static int find_family(const struct hf_family **family, const struct hf_reader *r, struct arena *arena)
@@ -210,8 +215,8 @@ int hf_config_load(struct hf_config *config, const char *path, struct arena *are
 	return rc;
 }
 
-int hf_config_parse(struct hf_config *config, const char *name, const char *text, size_t n_bytes, struct arena *arena,
-    struct err *err)
+int hf_config_parse(
+    struct hf_config *config, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
 {
 	struct json_doc *doc;
 	int rc = json_parse(&doc, name, text, n_bytes, err);

@@ -103,7 +103,8 @@ static int finish_gpt2(struct hf_reader *r, struct shape *shape)
 	if (hf_flag(&has_cross_attention, r, "add_cross_attention"))
 		return r->err->code;
 	if (has_cross_attention)
-		return json_fail(r->doc, json_get(r->node, "add_cross_attention"), r->err, "only decoders would be accepted");
+		return json_fail(
+		    r->doc, json_get(r->node, "add_cross_attention"), r->err, "only decoders would be accepted");
 	return 0;
 }
 
@@ -117,7 +118,8 @@ static int finish_opt(struct hf_reader *r, struct shape *shape)
 	    hf_count(&shape->embed_dim, NULL, r, "word_embed_proj_dim", 1))
 		return r->err->code;
 	if (!has_affine)
-		return json_fail(r->doc, json_get(r->node, "layer_norm_elementwise_affine"), r->err, "true would be accepted");
+		return json_fail(
+		    r->doc, json_get(r->node, "layer_norm_elementwise_affine"), r->err, "true would be accepted");
 	shape->has_no_end_norm |= !norm_first;
 	shape->positions += 2; /* its embedding is offset by two */
 	return 0;
@@ -146,41 +148,64 @@ static int finish_gpt_neox(struct hf_reader *r, struct shape *shape)
 #define LLAMA_KIN .arch = ARCH_LLAMA, .norm_order = NORMS_LAST, .has_split_tensors = true
 
 const struct hf_family hf_families[] = {
-    {"Yi",
-	{LLAMA_KIN, .vocab = 64000, .hidden = 4096, .ffn = 11008, .layers = 32, .heads = 32, .kv_heads = 4},
+    {"Yi", {LLAMA_KIN, .vocab = 64000, .hidden = 4096, .ffn = 11008, .layers = 32, .heads = 32, .kv_heads = 4},
 	"intermediate_size", NULL},
     {"bloom",
-	{.arch = ARCH_GPT, .vocab = 250880, .hidden = 64, .layers = 2, .heads = 8, .is_tied = true, .has_bias = true,
+	{.arch = ARCH_GPT,
+	    .vocab = 250880,
+	    .hidden = 64,
+	    .layers = 2,
+	    .heads = 8,
+	    .is_tied = true,
+	    .has_bias = true,
 	    .has_embed_norm = true},
 	"n_inner", finish_bloom},
-    {"deepseek",
-	{LLAMA_KIN, .vocab = 102400, .hidden = 4096, .ffn = 11008, .layers = 30, .heads = 32, .moe_ffn = 1407},
+    {"deepseek", {LLAMA_KIN, .vocab = 102400, .hidden = 4096, .ffn = 11008, .layers = 30, .heads = 32, .moe_ffn = 1407},
 	"intermediate_size", finish_deepseek},
     {"gemma",
-	{LLAMA_KIN, .vocab = 256000, .hidden = 3072, .ffn = 24576, .layers = 28, .heads = 16, .kv_heads = 16, .head_dim = 256,
-	    .is_tied = true},
+	{LLAMA_KIN, .vocab = 256000, .hidden = 3072, .ffn = 24576, .layers = 28, .heads = 16, .kv_heads = 16,
+	    .head_dim = 256, .is_tied = true},
 	"intermediate_size", finish_attention_bias},
     {"gpt2",
-	{.arch = ARCH_GPT, .vocab = 50257, .hidden = 768, .layers = 12, .heads = 12, .positions = 1024, .is_tied = true,
+	{.arch = ARCH_GPT,
+	    .vocab = 50257,
+	    .hidden = 768,
+	    .layers = 12,
+	    .heads = 12,
+	    .positions = 1024,
+	    .is_tied = true,
 	    .has_bias = true},
 	"n_inner", finish_gpt2},
     {"gpt_neox",
-	{.arch = ARCH_GPT, .norm_order = NORMS_FIRST, .vocab = 50432, .hidden = 6144, .ffn = 24576, .layers = 44, .heads = 64,
+	{.arch = ARCH_GPT,
+	    .norm_order = NORMS_FIRST,
+	    .vocab = 50432,
+	    .hidden = 6144,
+	    .ffn = 24576,
+	    .layers = 44,
+	    .heads = 64,
 	    .has_mlp_bias = true},
 	"intermediate_size", finish_gpt_neox},
-    {"llama",
-	{LLAMA_KIN, .vocab = 32000, .hidden = 4096, .ffn = 11008, .layers = 32, .heads = 32},
-	"intermediate_size", finish_llama},
-    {"mistral",
-	{LLAMA_KIN, .vocab = 32000, .hidden = 4096, .ffn = 14336, .layers = 32, .heads = 32, .kv_heads = 8},
+    {"llama", {LLAMA_KIN, .vocab = 32000, .hidden = 4096, .ffn = 11008, .layers = 32, .heads = 32}, "intermediate_size",
+	finish_llama},
+    {"mistral", {LLAMA_KIN, .vocab = 32000, .hidden = 4096, .ffn = 14336, .layers = 32, .heads = 32, .kv_heads = 8},
 	"intermediate_size", NULL},
     {"mixtral",
 	{LLAMA_KIN, .vocab = 32000, .hidden = 4096, .ffn = 14336, .layers = 32, .heads = 32, .kv_heads = 8, .n_experts = 8,
 	    .n_active_experts = 2},
 	"intermediate_size", finish_mixtral},
     {"opt",
-	{.arch = ARCH_GPT, .norm_order = NORMS_AFTER, .has_split_tensors = true, .vocab = 50272, .hidden = 768, .ffn = 3072,
-	    .layers = 12, .heads = 12, .positions = 2048, .is_tied = true, .has_bias = true},
+	{.arch = ARCH_GPT,
+	    .norm_order = NORMS_AFTER,
+	    .has_split_tensors = true,
+	    .vocab = 50272,
+	    .hidden = 768,
+	    .ffn = 3072,
+	    .layers = 12,
+	    .heads = 12,
+	    .positions = 2048,
+	    .is_tied = true,
+	    .has_bias = true},
 	"ffn_dim", finish_opt},
     {"qwen2",
 	{LLAMA_KIN, .vocab = 151936, .hidden = 4096, .ffn = 22016, .layers = 32, .heads = 32, .kv_heads = 32,
@@ -192,8 +217,8 @@ const struct hf_family hf_families[] = {
 	    .has_shared_gate = true},
 	"intermediate_size", finish_qwen2_moe},
     {"qwen3",
-	{LLAMA_KIN, .vocab = 151936, .hidden = 4096, .ffn = 22016, .layers = 32, .heads = 32, .kv_heads = 32, .head_dim = 128,
-	    .has_qk_norm = true},
+	{LLAMA_KIN, .vocab = 151936, .hidden = 4096, .ffn = 22016, .layers = 32, .heads = 32, .kv_heads = 32,
+	    .head_dim = 128, .has_qk_norm = true},
 	"intermediate_size", finish_attention_bias},
     {"qwen3_moe",
 	{LLAMA_KIN, .vocab = 151936, .hidden = 2048, .ffn = 6144, .layers = 24, .heads = 32, .kv_heads = 4,

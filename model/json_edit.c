@@ -165,7 +165,8 @@ static const char *line_indent(const struct json_edit *e, size_t at)
 }
 
 /* `"a": {"b": value}` for path "a/b", on lines of their own where indent is not NULL. */
-static const char *member_text(const struct json_edit *e, const char *path, const char *colon, const char *value, const char *indent)
+static const char *member_text(
+    const struct json_edit *e, const char *path, const char *colon, const char *value, const char *indent)
 {
 	const size_t length = strcspn(path, "/");
 
@@ -259,9 +260,11 @@ static bool is_same(const char *old, size_t n_old, const char *value)
 	text[n_old] = '\0';
 	if (strcmp(text, value) == 0)
 		return true;
-	if ((strcmp(value, "true") == 0 && strcmp(text, "1") == 0) || (strcmp(value, "false") == 0 && strcmp(text, "0") == 0))
+	if ((strcmp(value, "true") == 0 && strcmp(text, "1") == 0) ||
+	    (strcmp(value, "false") == 0 && strcmp(text, "0") == 0))
 		return true;
-	if ((strcmp(value, "1") == 0 && strcmp(text, "true") == 0) || (strcmp(value, "0") == 0 && strcmp(text, "false") == 0))
+	if ((strcmp(value, "1") == 0 && strcmp(text, "true") == 0) ||
+	    (strcmp(value, "0") == 0 && strcmp(text, "false") == 0))
 		return true;
 	const double number = strtod(text, &end);
 	return end != text && *end == '\0' && number == strtod(value, &end) && *end == '\0';
@@ -283,7 +286,8 @@ static void set_below(struct json_edit *e, size_t open, const char *path, const 
 	} else if (e->relaxed[m->value] == '{') {
 		set_below(e, m->value, path + length + 1, value);
 	} else {
-		splice(e, m->key, m->value_end - m->key, member_text(e, path, colon_of(e, m), value, own_indent(e, m->key)));
+		splice(
+		    e, m->key, m->value_end - m->key, member_text(e, path, colon_of(e, m), value, own_indent(e, m->key)));
 	}
 }
 
@@ -304,7 +308,8 @@ bool json_edit_rename(struct json_edit *e, const char *path, const char *key, co
 			return false;
 		if (path[length] == '\0') {
 			const char *const to = arena_printf(e->arena, "%s/%s", key, member);
-			splice(e, m->key, m->value_end - m->key, member_text(e, to, colon_of(e, m), value, own_indent(e, m->key)));
+			splice(e, m->key, m->value_end - m->key,
+			    member_text(e, to, colon_of(e, m), value, own_indent(e, m->key)));
 			return true;
 		}
 		open = m->value;

@@ -26,8 +26,8 @@ static int count(double *value, const struct reader *r, const char *name, double
 		return 0;
 	const double number = strtod(text, &end);
 	if (end == text || *end != '\0' || !(number >= least && number <= 1e12) || number != floor(number))
-		return err_set(r->err, STATUS_INPUT, "%s:%zu: --%s %s: a whole number from %.15g would be accepted%s", r->name, arg->line,
-		    name, text, least, text[0] == '$' ? " (the variable is not assigned here)" : "");
+		return err_set(r->err, STATUS_INPUT, "%s:%zu: --%s %s: a whole number from %.15g would be accepted%s",
+		    r->name, arg->line, name, text, least, text[0] == '$' ? " (the variable is not assigned here)" : "");
 	*value = number;
 	return 0;
 }
@@ -62,7 +62,8 @@ static int read_required(struct shape *shape, const struct reader *r)
 	const struct {
 		const char *name;
 		double *value;
-	} required[] = {{"num-layers", &shape->layers}, {"hidden-size", &shape->hidden}, {"num-attention-heads", &shape->heads}};
+	} required[] = {
+	    {"num-layers", &shape->layers}, {"hidden-size", &shape->hidden}, {"num-attention-heads", &shape->heads}};
 
 	for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++) {
 		if (count(required[i].value, r, required[i].name, 1))
@@ -112,11 +113,12 @@ static int read_experts(struct shape *shape, const struct reader *r)
 	if (shape->n_experts == 0)
 		return 0;
 	if (frequency && !is_word(r, "moe-layer-freq", "1"))
-		return err_set(r->err, STATUS_INPUT, "%s:%zu: --moe-layer-freq %s: 1 would be accepted", r->name, frequency->line,
-		    frequency->value ? frequency->value : "");
+		return err_set(r->err, STATUS_INPUT, "%s:%zu: --moe-layer-freq %s: 1 would be accepted", r->name,
+		    frequency->line, frequency->value ? frequency->value : "");
 	shape->n_active_experts = 2;
 	shape->moe_ffn = shape->ffn;
-	if (count(&shape->n_active_experts, r, "moe-router-topk", 1) || count(&shape->moe_ffn, r, "moe-ffn-hidden-size", 1) ||
+	if (count(&shape->n_active_experts, r, "moe-router-topk", 1) ||
+	    count(&shape->moe_ffn, r, "moe-ffn-hidden-size", 1) ||
 	    count(&shape->shared_ffn, r, "moe-shared-expert-intermediate-size", 1))
 		return r->err->code;
 	shape->has_shared_gate = has(r, "moe-shared-expert-gate");
@@ -128,7 +130,8 @@ static int read_shape(struct megatron *m, const struct reader *r)
 	struct shape *const shape = &m->shape;
 	const bool has_rope = has(r, "use-rotary-position-embeddings") ||
 	    is_off(r, "no-position-embedding", "add-position-embedding") ||
-	    (megatron_args_find(&r->args, "position-embedding-type") && !is_word(r, "position-embedding-type", "learned_absolute"));
+	    (megatron_args_find(&r->args, "position-embedding-type") &&
+		!is_word(r, "position-embedding-type", "learned_absolute"));
 
 	shape->name = "megatron";
 	shape->arch = has(r, "swiglu") ? ARCH_LLAMA : ARCH_GPT;
@@ -152,7 +155,8 @@ static int read_parallel(struct megatron *m, const struct reader *r)
 	double per_node = 0, nodes = 1;
 
 	m->tensor = m->pipeline = m->context = m->expert = 1;
-	if (count(&m->tensor, r, "tensor-model-parallel-size", 1) || count(&m->pipeline, r, "pipeline-model-parallel-size", 1) ||
+	if (count(&m->tensor, r, "tensor-model-parallel-size", 1) ||
+	    count(&m->pipeline, r, "pipeline-model-parallel-size", 1) ||
 	    count(&m->context, r, "context-parallel-size", 1) || count(&m->expert, r, "expert-model-parallel-size", 1) ||
 	    count(&per_node, r, "nproc-per-node", 1) || count(&nodes, r, "nnodes", 1))
 		return r->err->code;
@@ -183,8 +187,8 @@ static int read_fraction(struct megatron *m, const struct reader *r)
 		return 0;
 	m->offload_frac = strtod(arg->value ? arg->value : "", &end);
 	if (!arg->value || end == arg->value || *end != '\0' || !(m->offload_frac >= 0 && m->offload_frac <= 1))
-		return err_set(r->err, STATUS_INPUT, "%s:%zu: --optimizer-offload-fraction %s: 0 to 1 would be accepted", r->name, arg->line,
-		    arg->value ? arg->value : "");
+		return err_set(r->err, STATUS_INPUT, "%s:%zu: --optimizer-offload-fraction %s: 0 to 1 would be accepted",
+		    r->name, arg->line, arg->value ? arg->value : "");
 	return 0;
 }
 
@@ -202,7 +206,8 @@ bool megatron_is(const char *text, size_t n_bytes)
 	return is;
 }
 
-int megatron_parse(struct megatron *m, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
+int megatron_parse(
+    struct megatron *m, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
 {
 	struct reader r = {.name = name, .err = err};
 
@@ -228,7 +233,8 @@ int megatron_batch(struct batch *batch, const struct megatron *m, struct err *er
 
 	for (size_t i = 0; i < sizeof(parallel) / sizeof(parallel[0]); i++)
 		if (parallel[i].size > 1)
-			return err_set(err, STATUS_USAGE, "%s %.0f is not modelled; 1 would be accepted", parallel[i].flag, parallel[i].size);
+			return err_set(err, STATUS_USAGE, "%s %.0f is not modelled; 1 would be accepted", parallel[i].flag,
+			    parallel[i].size);
 	if (batch->gpus == 0)
 		batch->gpus = m->world;
 	batch->seq = m->seq > 0 ? m->seq : batch->seq;
@@ -241,7 +247,8 @@ int megatron_batch(struct batch *batch, const struct megatron *m, struct err *er
 	batch->grad_accum = m->global_batch / m->micro_batch / batch->gpus;
 	if (batch->grad_accum >= 1 && batch->grad_accum == floor(batch->grad_accum))
 		return 0;
-	return err_set(err, STATUS_USAGE, "--global-batch-size %.15g is no multiple of --micro-batch-size %.15g x %.15g GPUs", m->global_batch,
+	return err_set(err, STATUS_USAGE,
+	    "--global-batch-size %.15g is no multiple of --micro-batch-size %.15g x %.15g GPUs", m->global_batch,
 	    m->micro_batch, batch->gpus);
 }
 

@@ -129,7 +129,8 @@ static const char *next_word(struct lexer *lexer)
 	char quote = 0;
 	for (; lexer->next < lexer->end; lexer->next++) {
 		const char c = *lexer->next;
-		if (quote == 0 && (isspace((unsigned char)c) || c == ')' || c == ';' || (c == '(' && n > 0 && word[n - 1] == '=')))
+		if (quote == 0 &&
+		    (isspace((unsigned char)c) || c == ')' || c == ';' || (c == '(' && n > 0 && word[n - 1] == '=')))
 			break;
 		lexer->line += c == '\n';
 		if ((c == '"' || c == '\'') && (quote == 0 || quote == c))
@@ -206,7 +207,8 @@ static void read_words(struct script *script, const char *text, size_t n_bytes, 
 	for (const char *word; (word = next_word(&lexer)) != NULL;) {
 		const size_t length = strcspn(word, "=");
 		if (strncmp(word, "--", 2) == 0) {
-			struct megatron_arg arg = {.name = name_of(word + 2, length - 2, script->arena), .line = lexer.line};
+			struct megatron_arg arg = {
+			    .name = name_of(word + 2, length - 2, script->arena), .line = lexer.line};
 			if (word[length] == '=')
 				arg.value = resolve(&script->variables, word + length + 1, script->arena);
 			append(args, arg, script->arena);

@@ -28,9 +28,8 @@ static void add(struct tensor_list *list, double n_params, int layer)
 {
 	if (list->tensors) {
 		const uint64_t gpus = (uint64_t)list->gpus;
-		list->tensors[list->n] = (struct tensor){.n_params = n_params,
-		    .rank_params = (double)(((uint64_t)n_params + gpus - 1) / gpus),
-		    .layer = layer};
+		list->tensors[list->n] = (struct tensor){
+		    .n_params = n_params, .rank_params = (double)(((uint64_t)n_params + gpus - 1) / gpus), .layer = layer};
 	}
 	list->n++;
 	list->n_params += n_params;

@@ -35,13 +35,15 @@ static void find_hf(struct traps *traps, const struct config_file *file)
 	const struct hf_config *const hf = &file->hf;
 
 	if (hf->is_part)
-		traps_add(traps, (struct trap){false, "part-of-a-model", file->name, "/text_config",
-				     "only the text model is counted, not what it is part of", NULL});
+		traps_add(traps,
+		    (struct trap){false, "part-of-a-model", file->name, "/text_config",
+			"only the text model is counted, not what it is part of", NULL});
 	if (hf->shape.n_experts > 0)
-		traps_add(traps, (struct trap){false, "mixture-of-experts", file->name, "/model_type",
-				     traps_text(traps, "%.0f experts, %.0f active: parameters are counted, times are not modelled",
-					 hf->shape.n_experts, hf->shape.n_active_experts),
-				     NULL});
+		traps_add(traps,
+		    (struct trap){false, "mixture-of-experts", file->name, "/model_type",
+			traps_text(traps, "%.0f experts, %.0f active: parameters are counted, times are not modelled",
+			    hf->shape.n_experts, hf->shape.n_active_experts),
+			NULL});
 }
 
 /* ---- JSON that is none */
@@ -51,15 +53,19 @@ static void find_relaxed(struct traps *traps, const struct config_file *file)
 	const struct json_relaxed *const relaxed = &file->relaxed;
 
 	if (relaxed->n_comments > 0)
-		traps_add(traps, (struct trap){true, "comments", file->name, "/",
-				     traps_text(traps, "%zu comment%s, the first on line %zu: JSON has none, and its reader in Python fails",
-					 relaxed->n_comments, relaxed->n_comments > 1 ? "s" : "", relaxed->comment_line),
-				     "remove them"});
+		traps_add(traps,
+		    (struct trap){true, "comments", file->name, "/",
+			traps_text(traps,
+			    "%zu comment%s, the first on line %zu: JSON has none, and its reader in Python fails",
+			    relaxed->n_comments, relaxed->n_comments > 1 ? "s" : "", relaxed->comment_line),
+			"remove them"});
 	if (relaxed->n_commas > 0)
-		traps_add(traps, (struct trap){true, "commas", file->name, "/",
-				     traps_text(traps, "%zu comma%s before a closing bracket, the first on line %zu: Python's reader fails",
-					 relaxed->n_commas, relaxed->n_commas > 1 ? "s" : "", relaxed->comma_line),
-				     "remove them"});
+		traps_add(traps,
+		    (struct trap){true, "commas", file->name, "/",
+			traps_text(traps,
+			    "%zu comma%s before a closing bracket, the first on line %zu: Python's reader fails",
+			    relaxed->n_commas, relaxed->n_commas > 1 ? "s" : "", relaxed->comma_line),
+			"remove them"});
 }
 
 int traps_find(struct traps *traps, const struct config_file *file, const struct traps_context *context, struct err *err)

@@ -31,12 +31,14 @@ struct traps_context {
 };
 
 /* Appends what the file has. STATUS_USAGE for a shape that cannot be. */
-int traps_find(struct traps *traps, const struct config_file *file, const struct traps_context *context, struct err *err) MUST_CHECK;
+int traps_find(
+    struct traps *traps, const struct config_file *file, const struct traps_context *context, struct err *err) MUST_CHECK;
 
 /* For the rules. */
 void traps_add(struct traps *traps, struct trap trap);
 const char *traps_text(struct traps *traps, const char *fmt, ...) PRINTF_LIKE(2, 3);
-int traps_find_ds(struct traps *traps, const struct config_file *file, const struct traps_context *context, struct err *err) MUST_CHECK;
+int traps_find_ds(
+    struct traps *traps, const struct config_file *file, const struct traps_context *context, struct err *err) MUST_CHECK;
 void traps_find_megatron(struct traps *traps, const struct config_file *file, const struct traps_context *context);
 
 #endif

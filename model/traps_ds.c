@@ -16,7 +16,8 @@ struct rules {
 
 static const char zero[] = "/zero_optimization";
 
-static void add(const struct rules *r, bool is_warning, const char *id, const char *key, const char *finding, const char *better)
+static void add(
+    const struct rules *r, bool is_warning, const char *id, const char *key, const char *finding, const char *better)
 {
 	traps_add(r->traps, (struct trap){is_warning, id, r->file->name, key, finding, better});
 }
@@ -63,7 +64,8 @@ static void check_batch(const struct rules *r)
 	if (r->gpus > 0 && !ds_config_batch_sizes(&train, &micro, &accum, r->ds, r->gpus))
 		add(r, true, "batch-sizes", "/train_batch_size",
 		    train == 0 ? "neither train_batch_size nor train_micro_batch_size_per_gpu is given"
-			       : traps_text(r->traps, "%.15g is not micro-batch %.6g x accumulation %.6g x %.0f GPUs", train, micro, accum, r->gpus),
+			       : traps_text(r->traps, "%.15g is not micro-batch %.6g x accumulation %.6g x %.0f GPUs",
+				     train, micro, accum, r->gpus),
 		    train == 0 || micro < 1 || accum < 1 || micro != floor(micro) || accum != floor(accum)
 			? "sizes that divide"
 			: traps_text(r->traps, "%.15g", micro * accum * r->gpus));
@@ -94,20 +96,27 @@ static void check_subgroups(const struct rules *r)
 
 	if (!is_offloaded(r->ds) && size >= 1e11)
 		add(r, false, "one-subgroup", key,
-		    traps_text(r->traps, "%.6g, of DeepSpeed's documentation, is one subgroup; it matters once the optimizer is offloaded", size),
+		    traps_text(r->traps,
+			"%.6g, of DeepSpeed's documentation, is one subgroup; it matters once the optimizer is offloaded",
+			size),
 		    "100000000");
 	if (!is_offloaded(r->ds) || r->ds->stage.value != 3)
 		return;
 	if (r->workload && r->workload->n_subgroups == 1)
 		add(r, true, "one-subgroup", key,
-		    traps_text(r->traps, "%.6g%s is at least a rank's share of %s: one subgroup, nothing to interleave or to share", size,
-			r->ds->sub_group.is_given ? "" : " (the default)", units_print(share, UNIT_PARAMS, r->workload->rank_params)),
+		    traps_text(r->traps,
+			"%.6g%s is at least a rank's share of %s: one subgroup, nothing to interleave or to share", size,
+			r->ds->sub_group.is_given ? "" : " (the default)",
+			units_print(share, UNIT_PARAMS, r->workload->rank_params)),
 		    traps_text(r->traps, "100000000 makes %zu subgroups", count_subgroups(r, 1e8)));
 	else if (!r->workload && size >= 1e11)
 		add(r, true, "one-subgroup", key,
-		    traps_text(r->traps, "%.6g is more than any rank's share: one subgroup, nothing to interleave or to share", size), "100000000");
+		    traps_text(r->traps,
+			"%.6g is more than any rank's share: one subgroup, nothing to interleave or to share", size),
+		    "100000000");
 	else if (!r->workload && !r->ds->sub_group.is_given)
-		add(r, false, "subgroup-default", key, "absent: 1e9, often one subgroup a rank", "100000000; --model and --gpus say more");
+		add(r, false, "subgroup-default", key, "absent: 1e9, often one subgroup a rank",
+		    "100000000; --model and --gpus say more");
 }
 
 /* Ratio acts in whole subgroups: int(ratio n) of them stay on the host. */
@@ -119,11 +128,13 @@ static void check_ratio(const struct rules *r)
 	if (!is_offloaded(r->ds) || ratio >= 1)
 		return;
 	if (r->ds->stage.value != 3) {
-		add(r, true, "ratio-without-stage-3", key, traps_text(r->traps, "%.6g acts only with stage 3", ratio), "stage 3");
+		add(r, true, "ratio-without-stage-3", key, traps_text(r->traps, "%.6g acts only with stage 3", ratio),
+		    "stage 3");
 		return;
 	}
 	if (!r->workload) {
-		add(r, false, "ratio-in-whole-subgroups", key, "acts in whole subgroups", "--model and --gpus say which ratio results");
+		add(r, false, "ratio-in-whole-subgroups", key, "acts in whole subgroups",
+		    "--model and --gpus say which ratio results");
 		return;
 	}
 	const size_t n = r->workload->n_subgroups, n_cpu = (size_t)(ratio * (double)n + 1e-9);
@@ -133,7 +144,8 @@ static void check_ratio(const struct rules *r)
 	const double effective = cpu_params / r->workload->rank_params;
 	const bool is_off = fabs(effective - ratio) > 0.02;
 	add(r, is_off, "ratio-in-whole-subgroups", key,
-	    traps_text(r->traps, "%.6g is %zu of %zu subgroups: %.4g of the parameters on the host", ratio, n_cpu, n, effective),
+	    traps_text(
+		r->traps, "%.6g is %zu of %zu subgroups: %.4g of the parameters on the host", ratio, n_cpu, n, effective),
 	    is_off ? "a smaller sub_group_size, or a ratio that subgroups can give" : NULL);
 }
 
@@ -151,7 +163,8 @@ static void check_fork(const struct rules *r)
 		    r->ds->fork_stride.is_given ? "the published code interleaves from 2 on" : "absent: no stride", "2");
 	else if (r->workload && fmod((double)r->workload->n_subgroups, stride) == 0)
 		add(r, true, "last-flush", key,
-		    traps_text(r->traps, "divides the %zu subgroups: the published code never writes the last one back", r->workload->n_subgroups),
+		    traps_text(r->traps, "divides the %zu subgroups: the published code never writes the last one back",
+			r->workload->n_subgroups),
 		    "another sub_group_size or stride");
 }
 
@@ -175,8 +188,8 @@ static void check_memory(const struct rules *r)
 	const double pinned_bytes = r->workload->n_params * share * 16;
 	if (host_bytes > hw->host_memory_bytes)
 		add(r, true, "host-memory-short", "/zero_optimization/offload_optimizer",
-		    traps_text(r->traps, "the states need about %s of the node's %s", units_print(need, UNIT_BYTES, host_bytes),
-			units_print(have, UNIT_BYTES, hw->host_memory_bytes)),
+		    traps_text(r->traps, "the states need about %s of the node's %s",
+			units_print(need, UNIT_BYTES, host_bytes), units_print(have, UNIT_BYTES, hw->host_memory_bytes)),
 		    "a smaller ratio, more nodes, or more memory");
 	else if (r->ds->pin.value == 1 && pinned_bytes > hw->pinned_max_bytes)
 		add(r, true, "pinned-memory-short", "/zero_optimization/offload_optimizer/pin_memory",
@@ -190,7 +203,8 @@ static void check_pin(const struct rules *r)
 	static const char key[] = "/zero_optimization/offload_optimizer/pin_memory";
 
 	if (is_offloaded(r->ds) && r->ds->pin.is_given && r->ds->pin.value == 0)
-		add(r, true, "pageable-memory", key, "false: host memory is pageable, copies run at a fraction of the link's rate", "true");
+		add(r, true, "pageable-memory", key,
+		    "false: host memory is pageable, copies run at a fraction of the link's rate", "true");
 	else if (is_offloaded(r->ds) && !r->ds->pin.is_given && !r->ds->pin.is_auto)
 		add(r, true, "pageable-memory", key, "absent: pageable in DeepSpeed before 0.19, and slow", "true");
 }
@@ -204,16 +218,21 @@ static void check_stage(const struct rules *r)
 	if (ds->stage.value == 0 && !ds->stage.is_auto && (is_offloaded(ds) || ds->param_device != DS_DEVICE_NONE))
 		add(r, true, "offload-without-zero", "/zero_optimization/stage", "stage 0: nothing is offloaded", "3");
 	else if (ds->param_device != DS_DEVICE_NONE && ds->stage.value != 3 && !ds->stage.is_auto)
-		add(r, true, "offload-param-without-stage-3", "/zero_optimization/offload_param", "acts only with stage 3", "stage 3");
+		add(r, true, "offload-param-without-stage-3", "/zero_optimization/offload_param", "acts only with stage 3",
+		    "stage 3");
 	if (ds->param_device != DS_DEVICE_NONE && !is_offloaded(ds))
 		add(r, true, "offload-param-alone", "/zero_optimization/offload_param",
-		    "parameters leave the GPU while the optimizer states, six times as large, stay", "offload_optimizer as well");
+		    "parameters leave the GPU while the optimizer states, six times as large, stay",
+		    "offload_optimizer as well");
 	if (ds->stage.value == 3 && ds->overlap_comm.is_given && ds->overlap_comm.value == 0)
-		add(r, true, "no-overlap", "/zero_optimization/overlap_comm", "false: gradients are reduced after backward, not beside it", "true");
+		add(r, true, "no-overlap", "/zero_optimization/overlap_comm",
+		    "false: gradients are reduced after backward, not beside it", "true");
 	if (ds->contiguous_gradients.is_given && ds->contiguous_gradients.value == 0)
-		add(r, false, "gradients-scattered", "/zero_optimization/contiguous_gradients", "false: more fragmentation in backward", "true");
+		add(r, false, "gradients-scattered", "/zero_optimization/contiguous_gradients",
+		    "false: more fragmentation in backward", "true");
 	if (ds->wall_clock_breakdown.value == 1 || ds->memory_breakdown.value == 1)
-		add(r, false, "breakdown", ds->wall_clock_breakdown.value == 1 ? "/wall_clock_breakdown" : "/memory_breakdown",
+		add(r, false, "breakdown",
+		    ds->wall_clock_breakdown.value == 1 ? "/wall_clock_breakdown" : "/memory_breakdown",
 		    "each report waits for the GPU: iterations take longer than without", "false, once measured");
 }
 
@@ -233,16 +252,18 @@ static double gpus_of(const struct ds_config *ds, const struct traps_context *co
 
 	if (context->gpus > 0)
 		return context->gpus;
-	if (ds->train_batch_size.value > 0 && micro > 0 && ds->grad_accum.is_given && fmod(ds->train_batch_size.value, micro * accum) == 0)
+	if (ds->train_batch_size.value > 0 && micro > 0 && ds->grad_accum.is_given &&
+	    fmod(ds->train_batch_size.value, micro * accum) == 0)
 		return ds->train_batch_size.value / micro / accum;
 	return 0;
 }
 
 int traps_find_ds(struct traps *traps, const struct config_file *file, const struct traps_context *context, struct err *err)
 {
-	static void (*const checks[])(const struct rules *r) = {check_unknown, check_legacy, check_batch, check_stage, check_subgroups,
-	    check_ratio, check_fork, check_pin, check_memory, check_modelled};
-	struct rules r = {.traps = traps, .file = file, .ds = &file->ds, .context = context, .gpus = gpus_of(&file->ds, context)};
+	static void (*const checks[])(const struct rules *r) = {check_unknown, check_legacy, check_batch, check_stage,
+	    check_subgroups, check_ratio, check_fork, check_pin, check_memory, check_modelled};
+	struct rules r = {
+	    .traps = traps, .file = file, .ds = &file->ds, .context = context, .gpus = gpus_of(&file->ds, context)};
 	const struct batch batch = {.gpus = r.gpus, .subgroup_params = fmax(file->ds.sub_group.value, 1)};
 	struct workload *const workload = arena_alloc(traps->arena, 1, sizeof(*workload));
 

@@ -19,16 +19,17 @@ static void check_offload(struct traps *traps, const struct config_file *file)
 		return;
 	}
 	if (m->offload_frac == 0)
-		warn(traps, file, "nothing-offloaded", "--optimizer-offload-fraction", "the fraction is 0, its default: nothing is offloaded",
-		    "a fraction above 0");
+		warn(traps, file, "nothing-offloaded", "--optimizer-offload-fraction",
+		    "the fraction is 0, its default: nothing is offloaded", "a fraction above 0");
 	if (!m->is_precision_aware)
-		warn(traps, file, "not-precision-aware", "--optimizer-cpu-offload", "requires --use-precision-aware-optimizer",
-		    "add --use-precision-aware-optimizer");
+		warn(traps, file, "not-precision-aware", "--optimizer-cpu-offload",
+		    "requires --use-precision-aware-optimizer", "add --use-precision-aware-optimizer");
 	if (!m->is_overlapped)
-		warn(traps, file, "no-overlap", "--overlap-cpu-optimizer-d2h-h2d", "absent: the copies wait for the CPU's update and it for them",
-		    "add --overlap-cpu-optimizer-d2h-h2d");
+		warn(traps, file, "no-overlap", "--overlap-cpu-optimizer-d2h-h2d",
+		    "absent: the copies wait for the CPU's update and it for them", "add --overlap-cpu-optimizer-d2h-h2d");
 	if (m->is_unpinned)
-		warn(traps, file, "pageable-memory", "--no-pin-cpu-grads", "host memory is pageable: copies run at a fraction of the link's rate",
+		warn(traps, file, "pageable-memory", "--no-pin-cpu-grads",
+		    "host memory is pageable: copies run at a fraction of the link's rate",
 		    "leave out --no-pin-cpu-grads and --no-pin-cpu-params");
 }
 
@@ -39,15 +40,19 @@ void traps_find_megatron(struct traps *traps, const struct config_file *file, co
 	struct err err = {0};
 
 	if (m->shape.vocab == 0)
-		traps_add(traps, (struct trap){false, "vocabulary-unknown", file->name, "--vocab-size",
-				     "not given: it comes from the tokenizer", "--vocab-size, or --padded-vocab-size"});
+		traps_add(traps,
+		    (struct trap){false, "vocabulary-unknown", file->name, "--vocab-size",
+			"not given: it comes from the tokenizer", "--vocab-size, or --padded-vocab-size"});
 	if (m->shape.n_experts > 0)
-		traps_add(traps, (struct trap){false, "mixture-of-experts", file->name, "--num-experts",
-				     "parameters are counted, times are not modelled", NULL});
+		traps_add(traps,
+		    (struct trap){false, "mixture-of-experts", file->name, "--num-experts",
+			"parameters are counted, times are not modelled", NULL});
 	if (megatron_batch(&batch, m, &err)) {
 		const bool is_size = m->tensor * m->pipeline * m->context * m->expert == 1;
-		traps_add(traps, (struct trap){is_size, is_size ? "batch-sizes" : "not-modelled", file->name,
-				     is_size ? "--global-batch-size" : "--tensor-model-parallel-size", traps_text(traps, "%s", err.text), NULL});
+		traps_add(traps,
+		    (struct trap){is_size, is_size ? "batch-sizes" : "not-modelled", file->name,
+			is_size ? "--global-batch-size" : "--tensor-model-parallel-size", traps_text(traps, "%s", err.text),
+			NULL});
 	}
 	check_offload(traps, file);
 }

@@ -12,8 +12,13 @@ struct params {
 };
 
 static const struct opt opts[] = {
-    {.name = "gpus", .kind = OPT_INT, .offset = offsetof(struct params, gpus), .min = 1, .max = 1e6, .arg = "N",
-        .help = "GPUs, one rank each (default: the profile's, or what the batch sizes imply)"},
+    {.name = "gpus",
+	.kind = OPT_INT,
+	.offset = offsetof(struct params, gpus),
+	.min = 1,
+	.max = 1e6,
+	.arg = "N",
+	.help = "GPUs, one rank each (default: the profile's, or what the batch sizes imply)"},
 };
 
 /* What was read, and what is known besides. */
@@ -29,7 +34,8 @@ struct input {
 static int load_files(struct input *input, const struct opt_list *paths, struct arena *arena, struct err *err)
 {
 	if (paths->n == 0)
-		return err_set(err, STATUS_USAGE, "check-config: a file is missing: Hugging Face config.json, DeepSpeed configuration or "
+		return err_set(err, STATUS_USAGE,
+		    "check-config: a file is missing: Hugging Face config.json, DeepSpeed configuration or "
 		    "Megatron arguments");
 	input->n_files = paths->n;
 	input->files = arena_alloc(arena, paths->n, sizeof(*input->files));
@@ -176,7 +182,8 @@ static void print_findings(FILE *out, const struct traps *traps)
 {
 	for (size_t i = 0; i < traps->n; i++) {
 		const struct trap *const trap = &traps->list[i];
-		fprintf(out, "\n%s %s: %s: %s\n  %s\n", trap->is_warning ? "warning" : "note", trap->id, trap->file, trap->key, trap->finding);
+		fprintf(out, "\n%s %s: %s: %s\n  %s\n", trap->is_warning ? "warning" : "note", trap->id, trap->file,
+		    trap->key, trap->finding);
 		if (trap->better)
 			fprintf(out, "  better: %s\n", trap->better);
 	}
@@ -213,7 +220,8 @@ static void print_all(FILE *out, enum format format, const struct input *input, 
 
 /* ---- the command */
 
-static int check(const struct opt_list *paths, const struct common *c, const struct params *p, struct arena *arena, struct err *err)
+static int check(
+    const struct opt_list *paths, const struct common *c, const struct params *p, struct arena *arena, struct err *err)
 {
 	struct input input;
 	struct file_replace file;
@@ -244,8 +252,9 @@ int command_check_config(int argc, char **argv, struct err *err)
 	struct params params = {0};
 	const struct command_line line = {.name = "check-config",
 	    .usage = "FILE.. [--hw H] [--model M] [--gpus N] [OPTION]..",
-	    .about = "Reads Hugging Face config.json, DeepSpeed configurations and Megatron arguments, counts parameters and\nwarns of "
-	             "known traps. Exit 1: there are warnings.",
+	    .about = "Reads Hugging Face config.json, DeepSpeed configurations and Megatron arguments, counts parameters "
+		     "and\nwarns of "
+		     "known traps. Exit 1: there are warnings.",
 	    .groups = COMMON_HW | COMMON_MODEL,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),

@@ -33,11 +33,12 @@ static struct ds_config parse(const char *text)
 }
 
 /* The sample of the authors' artifact, in its own formatting. */
-static const char published[] = "{\n\t'train_batch_size': 1,\n\t'train_micro_batch_size_per_gpu': 1,\n\t'zero_optimization': {\n"
-				"\t\t'stage': 3,\n        'offload_optimizer': {\n            'device': 'cpu',\n            'ratio': 1,\n"
-				"            'pin_memory': true,\n            'prefetch_optimizer': 1,\n"
-				"            'part_grads_async': 1,\n            'prefetch_optimizer_gap': 2\n        },\n"
-				"        'sub_group_size': 10000000\n\t},\n\t'bf16': {\n\t\t'enabled': true\n\t}\n}\n";
+static const char published[] =
+    "{\n\t'train_batch_size': 1,\n\t'train_micro_batch_size_per_gpu': 1,\n\t'zero_optimization': {\n"
+    "\t\t'stage': 3,\n        'offload_optimizer': {\n            'device': 'cpu',\n            'ratio': 1,\n"
+    "            'pin_memory': true,\n            'prefetch_optimizer': 1,\n"
+    "            'part_grads_async': 1,\n            'prefetch_optimizer_gap': 2\n        },\n"
+    "        'sub_group_size': 10000000\n\t},\n\t'bf16': {\n\t\t'enabled': true\n\t}\n}\n";
 
 START_TEST(the_published_sample)
 {
@@ -70,8 +71,9 @@ END_TEST
 
 START_TEST(how_numbers_are_written)
 {
-	const struct ds_config config = parse("{'train_batch_size': 'auto', 'zero_optimization': {'stage': 3, 'sub_group_size': 5e8,"
-					      "'reduce_bucket_size': 'auto', 'overlap_comm': null, 'contiguous_gradients': 0}}");
+	const struct ds_config config =
+	    parse("{'train_batch_size': 'auto', 'zero_optimization': {'stage': 3, 'sub_group_size': 5e8,"
+		  "'reduce_bucket_size': 'auto', 'overlap_comm': null, 'contiguous_gradients': 0}}");
 
 	ck_assert(config.train_batch_size.is_auto && !config.train_batch_size.is_given);
 	ck_assert_double_eq(config.sub_group.value, 5e8);
@@ -83,8 +85,9 @@ END_TEST
 
 START_TEST(older_keys)
 {
-	const struct ds_config config = parse("{'zero_optimization': {'stage': 2, 'cpu_offload': true, 'cpu_offload_params': true,"
-					      "'cpu_offload_use_pin_memory': true}, 'bfloat16': {'enabled': true}}");
+	const struct ds_config config =
+	    parse("{'zero_optimization': {'stage': 2, 'cpu_offload': true, 'cpu_offload_params': true,"
+		  "'cpu_offload_use_pin_memory': true}, 'bfloat16': {'enabled': true}}");
 	const struct ds_config oldest = parse("{'zero_optimization': true, 'allgather_size': 5e8}");
 
 	ck_assert_int_eq(config.optimizer_device, DS_DEVICE_CPU);
@@ -97,7 +100,8 @@ END_TEST
 
 START_TEST(comments_and_commas)
 {
-	const struct ds_config config = parse("{ // why\n 'train_batch_size': 8,\n 'zero_optimization': {'stage': 3,},\n}\n");
+	const struct ds_config config =
+	    parse("{ // why\n 'train_batch_size': 8,\n 'zero_optimization': {'stage': 3,},\n}\n");
 
 	ck_assert_uint_eq(config.relaxed.n_comments, 1);
 	ck_assert_uint_eq(config.relaxed.n_commas, 2);
@@ -108,8 +112,9 @@ END_TEST
 
 START_TEST(unknown_keys)
 {
-	const struct ds_config config = parse("{'train_batch_sise': 8, '_comment': 'x', 'zero_optimization': {'sub_group_sise': 1,"
-					      "'offload_optimizer': {'qqqqqqqqqqqqqqqqqq': 1}}, 'optimizer': {'type': 'Adam', 'any': 1}}");
+	const struct ds_config config =
+	    parse("{'train_batch_sise': 8, '_comment': 'x', 'zero_optimization': {'sub_group_sise': 1,"
+		  "'offload_optimizer': {'qqqqqqqqqqqqqqqqqq': 1}}, 'optimizer': {'type': 'Adam', 'any': 1}}");
 
 	ck_assert_uint_eq(config.n_unknown, 3);
 	ck_assert_str_eq(config.unknown[0].path, "/train_batch_sise");
@@ -189,7 +194,8 @@ static const struct {
     {"'stage': 'auto'", NULL, "\"auto\""},
     {"'stage': 3, 'offload_optimizer': {'device': 'nvme', 'nvme_path': '/x'}", NULL, "NVMe"},
     {"'stage': 3, 'offload_param': {'device': 'nvme'}", NULL, "NVMe"},
-    {"'stage': 3, 'offload_param': {'device': 'cpu'}, 'offload_optimizer': {'device': 'cpu'}", NULL, "parameters on the host"},
+    {"'stage': 3, 'offload_param': {'device': 'cpu'}, 'offload_optimizer': {'device': 'cpu'}", NULL,
+	"parameters on the host"},
     {"'stage': 2, 'zenflow': {'topk_ratio': 0.1, 'update_interval': 'auto'}", NULL, "ZenFlow"},
     {"'stage': 3, 'offload_optimizer': {'device': 'cpu', 'super_offload': true}", NULL, "SuperOffload"},
 };

@@ -26,8 +26,14 @@ static char *edit(const char *text, const struct ds_recommendation *what)
 	return result;
 }
 
-#define NOTHING {.ratio = NAN}
-#define RATIO {.ratio = 0.8}
+#define NOTHING \
+	{ \
+		.ratio = NAN \
+	}
+#define RATIO \
+	{ \
+		.ratio = 0.8 \
+	}
 
 static const struct {
 	const char *what;
@@ -44,33 +50,44 @@ static const struct {
 	"{\"zero_optimization\": {\"sub_group_size\": 100000000}}"},
     {"added on a line", RATIO, "{\"zero_optimization\": {\"offload_optimizer\": { \"device\": \"cpu\" }}}",
 	"{\"zero_optimization\": {\"offload_optimizer\": { \"device\": \"cpu\", \"ratio\": 0.8 }}}"},
-    {"added below, tabs", RATIO, "{\n\t\"zero_optimization\":{\n\t\t\"offload_optimizer\":{\n\t\t\t\"device\":\"cpu\"\n\t\t}\n\t}\n}\n",
-	"{\n\t\"zero_optimization\":{\n\t\t\"offload_optimizer\":{\n\t\t\t\"device\":\"cpu\",\n\t\t\t\"ratio\":0.8\n\t\t}\n\t}\n}\n"},
+    {"added below, tabs", RATIO,
+	"{\n\t\"zero_optimization\":{\n\t\t\"offload_optimizer\":{\n\t\t\t\"device\":\"cpu\"\n\t\t}\n\t}\n}\n",
+	"{\n\t\"zero_optimization\":{\n\t\t\"offload_optimizer\":{\n\t\t\t\"device\":\"cpu\",\n\t\t\t\"ratio\":0.8\n\t\t}"
+	"\n\t}\n}\n"},
     {"added after a comment", RATIO,
 	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\" // host\n    } } }",
-	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\", // host\n      \"ratio\": 0.8\n    } } }"},
+	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\", // host\n      \"ratio\": "
+	"0.8\n    } } }"},
     {"added after a comma too many", RATIO,
 	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\", # host\n    } } }",
-	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\", # host\n      \"ratio\": 0.8,\n    } } }"},
+	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\", # host\n      \"ratio\": "
+	"0.8,\n    } } }"},
     {"a comment of two lines follows", RATIO,
 	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\" /* a\n b */\n    } } }",
-	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\",\n      \"ratio\": 0.8 /* a\n b */\n    } } }"},
-    {"carriage returns", RATIO, "{\r\n  \"zero_optimization\": {\r\n    \"offload_optimizer\": {\r\n      \"device\": \"cpu\"\r\n    }\r\n  }\r\n}\r\n",
-	"{\r\n  \"zero_optimization\": {\r\n    \"offload_optimizer\": {\r\n      \"device\": \"cpu\",\r\n      \"ratio\": 0.8\r\n    }\r\n  }\r\n}\r\n"},
+	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\",\n      \"ratio\": 0.8 /* "
+	"a\n b */\n    } } }"},
+    {"carriage returns", RATIO,
+	"{\r\n  \"zero_optimization\": {\r\n    \"offload_optimizer\": {\r\n      \"device\": \"cpu\"\r\n    }\r\n  "
+	"}\r\n}\r\n",
+	"{\r\n  \"zero_optimization\": {\r\n    \"offload_optimizer\": {\r\n      \"device\": \"cpu\",\r\n      \"ratio\": "
+	"0.8\r\n    }\r\n  }\r\n}\r\n"},
     {"an object made", {.device = "cpu", .ratio = 0.8, .sets_pin = true, .pin = true},
 	"{\n  \"zero_optimization\": {\n    \"stage\": 3\n  },\n  \"steps_per_print\": 1\n}\n",
-	"{\n  \"zero_optimization\": {\n    \"stage\": 3,\n    \"offload_optimizer\": {\n      \"device\": \"cpu\",\n      \"ratio\": 0.8,\n"
+	"{\n  \"zero_optimization\": {\n    \"stage\": 3,\n    \"offload_optimizer\": {\n      \"device\": \"cpu\",\n      "
+	"\"ratio\": 0.8,\n"
 	"      \"pin_memory\": true\n    }\n  },\n  \"steps_per_print\": 1\n}\n"},
     {"two objects made", {.ratio = NAN, .subgroup_params = 1e8}, "{\n    \"steps_per_print\": 1\n}",
 	"{\n    \"steps_per_print\": 1,\n    \"zero_optimization\": {\n        \"sub_group_size\": 100000000\n    }\n}"},
-    {"of nothing", {.ratio = NAN, .subgroup_params = 1e8}, "{}", "{\n  \"zero_optimization\": {\n    \"sub_group_size\": 100000000\n  }\n}"},
+    {"of nothing", {.ratio = NAN, .subgroup_params = 1e8}, "{}",
+	"{\n  \"zero_optimization\": {\n    \"sub_group_size\": 100000000\n  }\n}"},
     {"a byte order mark", RATIO, "\xef\xbb\xbf{\"zero_optimization\": {\"offload_optimizer\": {\"ratio\": 1}}}",
 	"\xef\xbb\xbf{\"zero_optimization\": {\"offload_optimizer\": {\"ratio\": 0.8}}}"},
     {"a null object", RATIO, "{\"zero_optimization\": {\"offload_optimizer\": null}}",
 	"{\"zero_optimization\": {\"offload_optimizer\": {\"ratio\": 0.8}}}"},
     {"the older key", {.device = "cpu", .ratio = 0.8},
 	"{\n  \"zero_optimization\": {\n    \"cpu_offload\": true,\n    \"stage\": 3\n  }\n}",
-	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\",\n      \"ratio\": 0.8\n    },\n    \"stage\": 3\n  }\n}"},
+	"{\n  \"zero_optimization\": {\n    \"offload_optimizer\": {\n      \"device\": \"cpu\",\n      \"ratio\": 0.8\n   "
+	" },\n    \"stage\": 3\n  }\n}"},
     {"the fork's keys", {.ratio = NAN, .sets_fork = true, .stride = 3, .is_async = true},
 	"{\"zero_optimization\": {\"offload_optimizer\": {\"prefetch_optimizer\": true, \"prefetch_optimizer_gap\": 2}}}",
 	"{\"zero_optimization\": {\"offload_optimizer\": {\"prefetch_optimizer\": true, \"prefetch_optimizer_gap\": 3,"
@@ -93,6 +110,7 @@ static const struct {
 } refusals[] = {
     {"{", "ds.json:1:"},
     {"{\"zero_optimization\": {\"cpu_offload\": true, \"offload_optimizer\": {}}}", "both there"},
+    {"{\"zero_optimization\": true}", "an object would be accepted"},
     {"{\"zero_optimization\": {\"offload_optimizer\": {\"rati\\u006f\": 1}}}", "twice"},
 };
 
@@ -104,7 +122,8 @@ START_TEST(refused)
 	size_t n_result;
 
 	ck_assert_int_eq(
-	    ds_edit(&result, &n_result, "ds.json", refusals[_i].text, strlen(refusals[_i].text), &what, &arena, &err), STATUS_INPUT);
+	    ds_edit(&result, &n_result, "ds.json", refusals[_i].text, strlen(refusals[_i].text), &what, &arena, &err),
+	    STATUS_INPUT);
 	assert_has(err.text, refusals[_i].message);
 }
 END_TEST
@@ -114,8 +133,8 @@ END_TEST
 /* The lines of `text` that hold none of the recommended keys, without commas at their ends. */
 static char *other_lines(const char *text)
 {
-	static const char *const keys[] = {"ratio\"", "pin_memory", "sub_group_size", "prefetch_optimizer", "part_grads_async", "device",
-	    "offload", NULL};
+	static const char *const keys[] = {
+	    "ratio\"", "pin_memory", "sub_group_size", "prefetch_optimizer", "part_grads_async", "device", "offload", NULL};
 	char *kept = arena_strdup(&arena, "");
 
 	for (const char *line = text; *line;) {
@@ -135,13 +154,14 @@ static char *other_lines(const char *text)
 
 static void check_file(const char *path)
 {
-	const struct ds_recommendation nothing = NOTHING, all = {.device = "cpu",
-							      .ratio = 0.7,
-							      .subgroup_params = 12345678,
-							      .sets_pin = true,
-							      .pin = true,
-							      .sets_fork = true,
-							      .stride = 3};
+	const struct ds_recommendation nothing = NOTHING,
+				       all = {.device = "cpu",
+					   .ratio = 0.7,
+					   .subgroup_params = 12345678,
+					   .sets_pin = true,
+					   .pin = true,
+					   .sets_fork = true,
+					   .stride = 3};
 	char *text;
 	size_t n_bytes;
 	struct err err = {0};

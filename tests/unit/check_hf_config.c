@@ -49,7 +49,8 @@ static const struct {
 	"{'model_type': 'opt', 'hidden_size': 1024, 'ffn_dim': 4096, 'num_attention_heads': 16, 'num_hidden_layers': 24,"
 	" 'do_layer_norm_before': false, 'word_embed_proj_dim': 512, '_remove_final_layer_norm': false}"},
     {"bloom-560m", 559214592, 0, 293, "huggingface_hub tests: parameter_count F16 559214592",
-	"{'model_type': 'bloom', 'hidden_size': 1024, 'n_head': 16, 'n_layer': 24, 'vocab_size': 250880, 'seq_length': 2048}"},
+	"{'model_type': 'bloom', 'hidden_size': 1024, 'n_head': 16, 'n_layer': 24, 'vocab_size': 250880, 'seq_length': "
+	"2048}"},
     {"bloom", 176247271424, 0, 0, "BigScience model card: 176,247,271,424 parameters",
 	"{'model_type': 'bloom', 'n_embed': 14336, 'num_attention_heads': 112, 'n_layer': 70, 'vocab_size': 250880}"},
     {"gpt-neox-20b", 20554567680, 0, 0, "EleutherAI model card: n_parameters 20554567680",
@@ -71,7 +72,8 @@ static const struct {
 	"{'model_type': 'mistral', 'hidden_size': 4096, 'intermediate_size': 14336, 'num_attention_heads': 32,"
 	" 'num_hidden_layers': 32, 'vocab_size': 32000}"},
     {"gemma-7b", 8537680896, 0, 254, "checkpoint, safetensors total 8537680896",
-	"{'model_type': 'gemma', 'head_dim': 256, 'hidden_size': 3072, 'intermediate_size': 24576, 'num_attention_heads': 16,"
+	"{'model_type': 'gemma', 'head_dim': 256, 'hidden_size': 3072, 'intermediate_size': 24576, 'num_attention_heads': "
+	"16,"
 	" 'num_hidden_layers': 28, 'num_key_value_heads': 16, 'vocab_size': 256000}"},
     {"Qwen2.5-7B", 7615616512, 0, 339, "checkpoint, safetensors total 7615616512",
 	"{'model_type': 'qwen2', 'hidden_size': 3584, 'intermediate_size': 18944, 'num_attention_heads': 28,"
@@ -80,10 +82,12 @@ static const struct {
 	"{'model_type': 'qwen2', 'hidden_size': 896, 'intermediate_size': 4864, 'num_attention_heads': 14,"
 	" 'num_hidden_layers': 24, 'num_key_value_heads': 2, 'vocab_size': 151936, 'tie_word_embeddings': true}"},
     {"Qwen3-8B", 8190735360, 0, 399, "checkpoint, safetensors total 8190735360",
-	"{'model_type': 'qwen3', 'head_dim': 128, 'hidden_size': 4096, 'intermediate_size': 12288, 'num_attention_heads': 32,"
+	"{'model_type': 'qwen3', 'head_dim': 128, 'hidden_size': 4096, 'intermediate_size': 12288, 'num_attention_heads': "
+	"32,"
 	" 'num_hidden_layers': 36, 'num_key_value_heads': 8, 'tie_word_embeddings': false, 'vocab_size': 151936}"},
     {"Qwen3-0.6B", 596049920, 0, 310, "checkpoint without its copy of the tied head",
-	"{'model_type': 'qwen3', 'head_dim': 128, 'hidden_size': 1024, 'intermediate_size': 3072, 'num_attention_heads': 16,"
+	"{'model_type': 'qwen3', 'head_dim': 128, 'hidden_size': 1024, 'intermediate_size': 3072, 'num_attention_heads': "
+	"16,"
 	" 'num_hidden_layers': 28, 'num_key_value_heads': 8, 'tie_word_embeddings': true, 'vocab_size': 151936}"},
     {"Mixtral-8x7B", 46702792704, 12879925248, 995, "checkpoint, safetensors total 46702792704",
 	"{'model_type': 'mixtral', 'hidden_size': 4096, 'intermediate_size': 14336, 'num_attention_heads': 32,"
@@ -93,7 +97,8 @@ static const struct {
 	" 'num_attention_heads': 16, 'num_experts': 60, 'num_experts_per_tok': 4, 'num_hidden_layers': 24,"
 	" 'num_key_value_heads': 16, 'shared_expert_intermediate_size': 5632, 'vocab_size': 151936}"},
     {"Qwen3-30B-A3B", 30532122624, 3353032704, 18867, "checkpoint, safetensors total 30532122624",
-	"{'model_type': 'qwen3_moe', 'decoder_sparse_step': 1, 'head_dim': 128, 'hidden_size': 2048, 'intermediate_size': 6144,"
+	"{'model_type': 'qwen3_moe', 'decoder_sparse_step': 1, 'head_dim': 128, 'hidden_size': 2048, 'intermediate_size': "
+	"6144,"
 	" 'mlp_only_layers': [], 'moe_intermediate_size': 768, 'num_attention_heads': 32, 'num_experts': 128,"
 	" 'num_experts_per_tok': 8, 'num_hidden_layers': 48, 'num_key_value_heads': 4, 'vocab_size': 151936}"},
     {"deepseek-moe-16b", 16375728128, 2828650496, 0, "checkpoint, safetensors total 16375728128",
@@ -124,7 +129,8 @@ START_TEST(public_models)
 	ck_assert_msg(workload_active_params(&workload) == active_params, "%s: active %.17g", models[_i].name,
 	    workload_active_params(&workload));
 	if (models[_i].n_tensors > 0)
-		ck_assert_msg((double)workload.n_tensors == models[_i].n_tensors, "%s: %zu tensors", models[_i].name, workload.n_tensors);
+		ck_assert_msg((double)workload.n_tensors == models[_i].n_tensors, "%s: %zu tensors", models[_i].name,
+		    workload.n_tensors);
 	for (size_t i = 0; i < workload.n_tensors; i++)
 		sum_params += workload.tensors[i].n_params;
 	ck_assert_double_eq(sum_params, workload.n_params);
@@ -163,7 +169,7 @@ START_TEST(some_layers_dense)
 {
 	/* 6 layers, 2 dense, then every second: layers 3 and 5 (from 0) have experts */
 	const struct hf_config config = parse(json_of("{'model_type': 'qwen3_moe', 'num_hidden_layers': 6,"
-						       "'mlp_only_layers': [0, 1], 'decoder_sparse_step': 2}"));
+						      "'mlp_only_layers': [0, 1], 'decoder_sparse_step': 2}"));
 	const struct workload workload = count(&config.shape);
 	const double dense = workload_layer_params(&workload, 0);
 
@@ -191,8 +197,8 @@ static const struct {
     {"{'model_type': 'gpt2', 'n_inner': null, 'n_embd': 96}", 12, 96, 12, 12, 384, 50257, 1024},
     {"{'model_type': 'gpt2', 'n_inner': 100}", 12, 768, 12, 12, 100, 50257, 1024},
     {"{'model_type': 'bloom', 'n_inner': 100, 'n_embed': 128}", 2, 128, 8, 8, 512, 250880, 0},
-    {"{'model_type': 'llava', 'text_config': {'model_type': 'llama', 'hidden_size': 64, 'max_position_embeddings': 4096}}", 32, 64,
-	32, 32, 11008, 32000, 4096},
+    {"{'model_type': 'llava', 'text_config': {'model_type': 'llama', 'hidden_size': 64, 'max_position_embeddings': 4096}}",
+	32, 64, 32, 32, 11008, 32000, 4096},
 };
 
 START_TEST(absent_keys)

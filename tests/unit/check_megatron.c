@@ -31,13 +31,15 @@ static double count(const struct shape *shape)
 }
 
 /* The authors' 7B: 5,948,837,888 parameters by their logs' num_elems. */
-static const char script[] = "#!/bin/bash\nHIDDEN=4096 # not 5120\nLAYERS=${NUM_LAYERS:-32}\nDATA_ARGS=\"--vocab-file ./vocab.json --split '98,2,0'\"\n"
-			     "GPT_ARGS=(\n   --num-layers $LAYERS\n   --hidden-size ${HIDDEN} --num-attention-heads 32\n"
-			     "   --ffn-hidden-size=11008 --num-key-value-heads 4 # grouped\n   --swiglu --normalization rmsnorm\n"
-			     "   --disable-bias-linear --use-rotary-position-embeddings --untie-embeddings-and-output-weights\n"
-			     "   --seq-length 2048 --max-position-embeddings 2048 --vocab-size 50257 --bf16\n"
-			     "   --micro-batch-size 2 --global-batch-size 32 --recompute-granularity full\n)\n"
-			     "torchrun --nproc_per_node 4 pretrain_gpt.py ${GPT_ARGS[@]} $DATA_ARGS\n";
+static const char script[] =
+    "#!/bin/bash\nHIDDEN=4096 # not 5120\nLAYERS=${NUM_LAYERS:-32}\nDATA_ARGS=\"--vocab-file ./vocab.json --split "
+    "'98,2,0'\"\n"
+    "GPT_ARGS=(\n   --num-layers $LAYERS\n   --hidden-size ${HIDDEN} --num-attention-heads 32\n"
+    "   --ffn-hidden-size=11008 --num-key-value-heads 4 # grouped\n   --swiglu --normalization rmsnorm\n"
+    "   --disable-bias-linear --use-rotary-position-embeddings --untie-embeddings-and-output-weights\n"
+    "   --seq-length 2048 --max-position-embeddings 2048 --vocab-size 50257 --bf16\n"
+    "   --micro-batch-size 2 --global-batch-size 32 --recompute-granularity full\n)\n"
+    "torchrun --nproc_per_node 4 pretrain_gpt.py ${GPT_ARGS[@]} $DATA_ARGS\n";
 static const char logged[] = "using world size: 4, data-parallel-size: 4\n"
 			     "------------------------ arguments ------------------------\n"
 			     "  add_bias_linear ................................. False\n"
@@ -95,14 +97,15 @@ static const struct {
     {"--vocab-size 1 --padded-vocab-size 777", 4096, 777, 16, 0, true},
     {"--vocab-size 128 --num-query-groups 4", 4096, 128, 16, 0, true}, /* only with its flag */
     {"--vocab-size 128 --num-query-groups 4 --group-query-attention", 4096, 128, 4, 0, true},
-    {"--vocab-size 128 --untie-embeddings-and-output-weights --position-embedding-type rope --seq-length 9", 4096, 128, 16, 0, false},
+    {"--vocab-size 128 --untie-embeddings-and-output-weights --position-embedding-type rope --seq-length 9", 4096, 128, 16,
+	0, false},
     {"--num_layers 3 --vocab-size 128", 4096, 128, 16, 0, true}, /* the last use counts; underscores are dashes */
 };
 
 START_TEST(defaults)
 {
-	const struct megatron m = parse(
-	    arena_printf(&arena, "--num-layers 2 --hidden-size 1024 --num-attention-heads 16 %s", rows[_i].args));
+	const struct megatron m =
+	    parse(arena_printf(&arena, "--num-layers 2 --hidden-size 1024 --num-attention-heads 16 %s", rows[_i].args));
 
 	ck_assert_double_eq(m.shape.ffn, rows[_i].ffn);
 	ck_assert_double_eq(m.shape.vocab, rows[_i].vocab);
@@ -124,10 +127,11 @@ END_TEST
 
 START_TEST(experts)
 {
-	const struct megatron m = parse("--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --group-query-attention "
-					"--num-query-groups 8 --ffn-hidden-size 14336 --swiglu --normalization RMSNorm "
-					"--disable-bias-linear --position-embedding-type rope --vocab-size 32000 "
-					"--untie-embeddings-and-output-weights --num-experts 8 --moe-router-topk 2");
+	const struct megatron m =
+	    parse("--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --group-query-attention "
+		  "--num-query-groups 8 --ffn-hidden-size 14336 --swiglu --normalization RMSNorm "
+		  "--disable-bias-linear --position-embedding-type rope --vocab-size 32000 "
+		  "--untie-embeddings-and-output-weights --num-experts 8 --moe-router-topk 2");
 
 	ck_assert_double_eq(count(&m.shape), 46702792704); /* Mixtral-8x7B */
 }
@@ -141,7 +145,8 @@ static const struct {
 } refusals[] = {
     {"--hidden-size 64 --num-attention-heads 4", "--num-layers is missing"},
     {"--num-layers\n--hidden-size 64", "args:1: --num-layers : a whole number"},
-    {"--num-layers 2 \\\n --hidden-size $H", "args:2: --hidden-size $H: a whole number from 1 would be accepted (the variable"},
+    {"--num-layers 2 \\\n --hidden-size $H",
+	"args:2: --hidden-size $H: a whole number from 1 would be accepted (the variable"},
     {"--num-layers 2.5", "--num-layers 2.5"},
     {"--num-layers 2x", "--num-layers 2x"},
     {THREE "--optimizer-offload-fraction 1.5", "0 to 1 would be accepted"},
@@ -153,7 +158,8 @@ START_TEST(refused)
 	struct megatron m;
 	struct err err = {0};
 
-	ck_assert_int_eq(megatron_parse(&m, "args", refusals[_i].text, strlen(refusals[_i].text), &arena, &err), STATUS_INPUT);
+	ck_assert_int_eq(
+	    megatron_parse(&m, "args", refusals[_i].text, strlen(refusals[_i].text), &arena, &err), STATUS_INPUT);
 	assert_has(err.text, refusals[_i].message);
 }
 END_TEST
@@ -199,13 +205,15 @@ START_TEST(written_flags_read_back)
 	const char *const flags = megatron_flags(&what, " \\\n    ", &arena);
 	const struct megatron m = parse(arena_printf(&arena, THREE "%s\n", flags));
 
-	ck_assert(m.has_offload && m.is_overlapped && m.is_precision_aware && m.has_distributed_optimizer && !m.is_unpinned);
+	ck_assert(
+	    m.has_offload && m.is_overlapped && m.is_precision_aware && m.has_distributed_optimizer && !m.is_unpinned);
 	ck_assert(m.has_checkpointing && m.has_precision && m.precision == PRECISION_BF16);
 	ck_assert_double_eq(m.offload_frac, 0.5);
 	ck_assert_double_eq(m.micro_batch, 2);
 	ck_assert_double_eq(m.global_batch, 64);
 	ck_assert_double_eq(m.seq, 4096);
-	const struct megatron_recommendation plain = {.precision = PRECISION_FP16, .is_overlapped = true, .is_unpinned = true};
+	const struct megatron_recommendation plain = {
+	    .precision = PRECISION_FP16, .is_overlapped = true, .is_unpinned = true};
 	ck_assert_str_eq(megatron_flags(&plain, " ", &arena), "--fp16 --use-distributed-optimizer");
 }
 END_TEST

@@ -37,7 +37,8 @@ static const char *ids(const struct traps *traps)
 	const char *text = "";
 
 	for (size_t i = 0; i < traps->n; i++)
-		text = arena_printf(&arena, traps->list[i].is_warning ? "%s%s%s" : "%s%s[%s]", text, i ? " " : "", traps->list[i].id);
+		text = arena_printf(
+		    &arena, traps->list[i].is_warning ? "%s%s%s" : "%s%s[%s]", text, i ? " " : "", traps->list[i].id);
 	return text;
 }
 
@@ -84,8 +85,8 @@ static const struct {
     {OFFLOAD ", 'ratio': 0.5}" SMALL, "30b", 4, 1e15, "[ratio-in-whole-subgroups]"},
     {OFFLOAD "}" SMALL, "7b", 4, 90e9, "pinned-memory-short"}, /* 95 GB */
     {"'stage': 3, 'offload_param': {'device': 'cpu'}", NULL, 0, 0, "offload-param-alone [not-modelled]"},
-    {"'stage': 1, 'offload_param': {'device': 'cpu'}, 'offload_optimizer': {'device': 'cpu', 'pin_memory': true}", NULL, 0, 0,
-	"offload-param-without-stage-3 [not-modelled]"},
+    {"'stage': 1, 'offload_param': {'device': 'cpu'}, 'offload_optimizer': {'device': 'cpu', 'pin_memory': true}", NULL, 0,
+	0, "offload-param-without-stage-3 [not-modelled]"},
     {"'offload_optimizer': {'device': 'cpu', 'pin_memory': true}", NULL, 0, 0, "offload-without-zero [not-modelled]"},
     {"'stage': 3, 'overlap_comm': false", NULL, 0, 0, "no-overlap"},
     {"'stage': 3, 'contiguous_gradients': false", NULL, 0, 0, "[gradients-scattered]"},
@@ -101,8 +102,9 @@ START_TEST(of_zero_optimization)
 	const struct traps_context context = {.shape = preset ? &preset->shape : NULL,
 	    .hw = rows[_i].pinned_max_bytes > 0 ? node(rows[_i].pinned_max_bytes) : NULL,
 	    .gpus = rows[_i].gpus};
-	const struct traps traps = find(json_of(arena_printf(&arena, "{'zero_optimization': {%s}, 'train_micro_batch_size_per_gpu': 1}",
-					    rows[_i].zero)),
+	const struct traps traps = find(
+	    json_of(
+		arena_printf(&arena, "{'zero_optimization': {%s}, 'train_micro_batch_size_per_gpu': 1}", rows[_i].zero)),
 	    &context);
 	size_t n_warnings = 0;
 
@@ -118,7 +120,8 @@ static const struct {
 	double gpus;
 	const char *ids, *better;
 } batches[] = {
-    {"'train_batch_size': 33, 'train_micro_batch_size_per_gpu': 2, 'gradient_accumulation_steps': 4", 4, "batch-sizes", "32"},
+    {"'train_batch_size': 33, 'train_micro_batch_size_per_gpu': 2, 'gradient_accumulation_steps': 4", 4, "batch-sizes",
+	"32"},
     {"'train_batch_size': 32, 'train_micro_batch_size_per_gpu': 2, 'gradient_accumulation_steps': 4", 4, "", NULL},
     {"'train_batch_size': 33, 'train_micro_batch_size_per_gpu': 2, 'gradient_accumulation_steps': 4", 0, "", NULL},
     {"'train_batch_size': 30", 4, "batch-sizes", "sizes that divide"},
@@ -131,7 +134,8 @@ static const struct {
 START_TEST(of_batch_sizes)
 {
 	const struct traps_context context = {.gpus = batches[_i].gpus};
-	const struct traps traps = find(json_of(arena_printf(&arena, "{%s, 'zero_optimization': {'stage': 3}}", batches[_i].root)), &context);
+	const struct traps traps =
+	    find(json_of(arena_printf(&arena, "{%s, 'zero_optimization': {'stage': 3}}", batches[_i].root)), &context);
 
 	ck_assert_str_eq(ids(&traps), batches[_i].ids);
 	if (batches[_i].better)
@@ -183,7 +187,8 @@ START_TEST(of_no_kind)
 	struct config_file file;
 	struct err err = {0};
 
-	ck_assert_int_eq(config_file_parse(&file, "t.json", unknown[_i].text, strlen(unknown[_i].text), &arena, &err), STATUS_INPUT);
+	ck_assert_int_eq(
+	    config_file_parse(&file, "t.json", unknown[_i].text, strlen(unknown[_i].text), &arena, &err), STATUS_INPUT);
 	assert_has(err.text, unknown[_i].message);
 }
 END_TEST
