@@ -9,7 +9,7 @@ paint[5] = color[6]; paint[6] = color[3]; paint[7] = '#555555'; paint[8] = '#D0D
 unit_s = length_s < 2 ? 1e-3 : 1
 unit = length_s < 2 ? 'ms' : 's'
 
-key_px = 20 * key_rows
+key_px = 22 * key_rows
 set multiplot
 eval legend_panel
 set style fill solid 1.0 noborder
@@ -25,7 +25,7 @@ set border 1
 set ytics () scale 0
 do for [i = 1:n_lane] { set ytics add (lane[i] i) }
 
-first_px = top_px + key_px + 26
+first_px = top_px + key_px + 30
 set tmargin at screen py(first_px)
 set bmargin at screen py(first_px + panel_px)
 set xrange [0:length_s / unit_s]

@@ -5,7 +5,7 @@
 set lmargin at screen px(84)
 set rmargin at screen px(884)
 set tmargin at screen py(top_px + 8)
-set bmargin at screen py(bottom_px - 62)
+set bmargin at screen py(bottom_px - axis_px - 6)
 set xrange [0.5:n_link + 0.5]
 set yrange [0.5:n_cpu + 0.5]
 unset grid
@@ -20,7 +20,7 @@ set ylabel (has_rates ? 'CPU Adam of one rank alone (G parameters/s)' : 'CPU rat
 if (cpu_own > 0 && link_own > 0) set object 1 rectangle from link_own - 0.47, cpu_own - 0.46 to link_own + 0.47, cpu_own + 0.46 front fillstyle empty border linecolor rgb '#D55E00' linewidth 3
 if (cpu_own > 0 && link_own > 0) set label 1 'frame: the profile as it is' at screen px(884), screen py(bottom_px - 8) right font small textcolor rgb '#D55E00'
 set style fill solid 1.0 border rgb 'white'
-cell_px = (bottom_px - 62 - top_px - 8) / (1.0 * n_cpu)
+cell_px = (bottom_px - axis_px - 6 - top_px - 8) / (1.0 * n_cpu)
 has_times = cell_px > 30 && 800.0 / n_link > 58
 unset key
 plot data index 0 using 3:4:($3 - 0.5):($3 + 0.5):($4 - 0.5):($4 + 0.5):5 with boxxyerror fillcolor rgb variable, \

@@ -16,7 +16,7 @@ set lmargin at screen px(66)
 set rmargin at screen px(884)
 set style fill solid 1.0 noborder
 set xrange [0:length_s / unit_s]
-panel_px = (bottom_px - 52 - top_px - 34 - 44) / 2
+panel_px = (bottom_px - axis_px - top_px - 34 - 44) / 2
 
 band = "data index 0 using ($4 == 0 ? ($2 + $3) / 2 / unit_s : NaN):(top / 2):($2 / unit_s):($3 / unit_s):(0):(top) with boxxyerror fillcolor rgb '#F3F3F3' notitle"
 top = roof(gpu_peak_gib, gpu_capacity_gib)
@@ -34,7 +34,7 @@ plot @band, \
 top = roof(host_peak_gib, host_capacity_gib)
 set yrange [0:top]
 set tmargin at screen py(top_px + 34 + panel_px + 44)
-set bmargin at screen py(bottom_px - 52)
+set bmargin at screen py(bottom_px - axis_px)
 set xtics format '%g'
 set xlabel 'time from the start of the iteration (' . unit . ')' textcolor rgb ink
 set label 1 'host memory of the rank (GiB), peak ' . host_share at graph 0, 1 offset -4, 1.1 left textcolor rgb ink

@@ -7,7 +7,7 @@ if (!exists('height')) height = 560
 set encoding utf8
 if (suffix eq 'svg') set terminal svg size width, height noenhanced font 'sans-serif,13' background rgb 'white'
 if (suffix eq 'png') set terminal pngcairo size width, height noenhanced font 'sans-serif,10' background rgb 'white'
-if (suffix eq 'pdf') set terminal pdfcairo size 18cm, (18.0 * height / width)*1cm noenhanced font 'sans-serif,7' background rgb 'white'
+if (suffix eq 'pdf') set terminal pdfcairo size 18cm, (18.0 * height / width)*1cm noenhanced font 'sans-serif,10' pointscale 0.6 background rgb 'white'
 set output output
 set datafile separator tab
 
@@ -23,15 +23,17 @@ ink = '#222222'; faint = '#606060'; rule = '#DDDDDD'
 px(x) = x / (1.0 * width)
 py(y) = 1 - y / (1.0 * height)
 
-big = suffix eq 'svg' ? 'sans-serif,17' : suffix eq 'png' ? 'sans-serif,13' : 'sans-serif,9.5'
-small = suffix eq 'svg' ? 'sans-serif,11' : suffix eq 'png' ? 'sans-serif,8.3' : 'sans-serif,5.8'
+big = suffix eq 'svg' ? 'sans-serif,17' : suffix eq 'png' ? 'sans-serif,13' : 'sans-serif,13'
+small = suffix eq 'svg' ? 'sans-serif,11' : suffix eq 'png' ? 'sans-serif,8.3' : 'sans-serif,8.3'
 set label 101 title at screen px(16), screen py(20) left font big textcolor rgb ink
 set label 102 subtitle[1] at screen px(16), screen py(43) left textcolor rgb faint
 if (n_subtitle > 1) set label 103 subtitle[2] at screen px(16), screen py(60) left textcolor rgb faint
 set label 104 origin at screen px(16), screen py(height - 12 - 14 * n_command) left font small textcolor rgb faint
 set label 105 command[1] at screen px(16), screen py(height + 2 - 14 * n_command) left font small textcolor rgb faint
 if (n_command > 1) set label 106 command[2] at screen px(16), screen py(height - 12) left font small textcolor rgb faint
-# What is left for the plot, in pixels from the top.
+# What is left for the plot, in pixels from the top; axis_px of them for tick labels and title of the x axis. Points are larger in SVG.
+axis_px = suffix eq 'svg' ? 68 : 58
+dot = suffix eq 'svg' ? 0.7 : 1
 top_px = 66 + 17 * (n_subtitle - 1)
 bottom_px = height - 22 - 14 * n_command
 

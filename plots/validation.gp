@@ -9,18 +9,18 @@ array full[7]; array hollow[7]
 full[1] = 7; full[2] = 5; full[3] = 9; full[4] = 13; full[5] = 11; full[6] = 7; full[7] = 5
 do for [i = 1:7] { hollow[i] = full[i] - 1 }
 
-key_px = 40
+key_px = 66
 set multiplot
 eval legend_panel
 set key at graph 0, 1 left top horizontal Left reverse maxcols 6 samplen 1 spacing 1.15 textcolor rgb ink
 plot NaN notitle, \
-	for [i = 1:7] (has[i] ? NaN : 1 / 0) with points linecolor rgb color[i] pointtype full[i] pointsize 0.8 title (has[i] ? quantity[i] : ''), \
-	keyentry with points linecolor rgb faint pointtype 6 pointsize 0.8 title 'hollow: in the fit', \
+	for [i = 1:7] (has[i] ? NaN : 1 / 0) with points linecolor rgb color[i] pointtype full[i] pointsize 0.8 * dot title (has[i] ? quantity[i] : ''), \
+	keyentry with points linecolor rgb faint pointtype 6 pointsize 0.8 * dot title 'hollow: in the fit', \
 	keyentry with lines linecolor rgb '#BBBBBB' linewidth 8 title 'within 5 %, 10 %'
 eval plot_panel
 
 set tmargin at screen py(top_px + key_px + 30)
-set bmargin at screen py(bottom_px - 60)
+set bmargin at screen py(bottom_px - axis_px - 4)
 set style fill solid 1.0 noborder
 
 set lmargin at screen px(66)
@@ -38,8 +38,8 @@ set label 1 'predicted (s)' at graph 0, 1 offset -4, 1 left textcolor rgb ink
 plot '+' using 1:($1 * 0.9):($1 * 1.1) with filledcurves fillcolor rgb '#E4E4E4' notitle, \
 	'+' using 1:($1 * 0.95):($1 * 1.05) with filledcurves fillcolor rgb '#CFCFCF' notitle, \
 	x with lines linecolor rgb faint linewidth 1 notitle, \
-	for [i = 1:5] data index 0 using ($3 == i && $4 == 0 ? $1 : NaN):2 with points linecolor rgb color[i] pointtype full[i] pointsize 0.7 notitle, \
-	for [i = 1:5] data index 0 using ($3 == i && $4 == 1 ? $1 : NaN):2 with points linecolor rgb color[i] pointtype hollow[i] pointsize 0.7 notitle
+	for [i = 1:5] data index 0 using ($3 == i && $4 == 0 ? $1 : NaN):2 with points linecolor rgb color[i] pointtype full[i] pointsize 0.7 * dot notitle, \
+	for [i = 1:5] data index 0 using ($3 == i && $4 == 1 ? $1 : NaN):2 with points linecolor rgb color[i] pointtype hollow[i] pointsize 0.7 * dot notitle
 
 unset logscale
 set grid noxtics
@@ -63,7 +63,7 @@ set object 1 rectangle from graph 0, first -10 to graph 1, first 10 behind fillc
 set object 2 rectangle from graph 0, first -5 to graph 1, first 5 behind fillcolor rgb '#CFCFCF' fillstyle solid noborder
 within(y) = y < -edge ? -edge : y > edge ? edge : y
 plot 0 with lines linecolor rgb faint linewidth 1 notitle, \
-	for [i = 1:7] data index 1 using ($3 == i && $4 == 0 && abs($2) <= edge ? $1 : NaN):2 with points linecolor rgb color[i] pointtype full[i] pointsize 0.6 notitle, \
-	for [i = 1:7] data index 1 using ($3 == i && $4 == 1 && abs($2) <= edge ? $1 : NaN):2 with points linecolor rgb color[i] pointtype hollow[i] pointsize 0.6 notitle, \
-	for [i = 1:7] data index 1 using ($3 == i && abs($2) > edge ? $1 : NaN):(within($2) * 0.97) with points linecolor rgb color[i] pointtype 9 pointsize 0.9 notitle
+	for [i = 1:7] data index 1 using ($3 == i && $4 == 0 && abs($2) <= edge ? $1 : NaN):2 with points linecolor rgb color[i] pointtype full[i] pointsize 0.6 * dot notitle, \
+	for [i = 1:7] data index 1 using ($3 == i && $4 == 1 && abs($2) <= edge ? $1 : NaN):2 with points linecolor rgb color[i] pointtype hollow[i] pointsize 0.6 * dot notitle, \
+	for [i = 1:7] data index 1 using ($3 == i && abs($2) > edge ? $1 : NaN):(within($2) * 0.97) with points linecolor rgb color[i] pointtype 9 pointsize 0.9 * dot notitle
 unset multiplot

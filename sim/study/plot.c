@@ -137,7 +137,7 @@ void plot_heading(struct plot *plot, const char *title, const char *subtitle, co
 	plot_texts(plot, "command", sources, *sources[1] ? 2 : 1);
 }
 
-void plot_legend(struct plot *plot, const char *const *labels, size_t n, size_t n_more, double width_px)
+double plot_legend(struct plot *plot, const char *const *labels, size_t n, size_t n_more, double width_px)
 {
 	enum { CHARACTER_PX = 8, SAMPLE_PX = 62 };
 	size_t longest = 12;
@@ -148,6 +148,7 @@ void plot_legend(struct plot *plot, const char *const *labels, size_t n, size_t 
 	const double n_columns = fmin(n_entries, fmax(1, floor(width_px / (double)(longest * CHARACTER_PX + SAMPLE_PX))));
 	plot_number(plot, "key_columns", n_columns);
 	plot_number(plot, "key_rows", ceil(n_entries / n_columns));
+	return ceil(n_entries / n_columns);
 }
 
 /* ---- data */

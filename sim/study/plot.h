@@ -63,8 +63,8 @@ void plot_number(struct plot *plot, const char *name, double value);
 void plot_texts(struct plot *plot, const char *name, const char *const *texts, size_t n); /* name[1..n], and n_NAME */
 /* Title, a second line (wrapped; at most two), and what the numbers are from. */
 void plot_heading(struct plot *plot, const char *title, const char *subtitle, const char *origin, const struct plot_source *source);
-/* Legend: how many columns of the longest label fit beside each other at this many pixels; key_columns, key_rows. */
-void plot_legend(struct plot *plot, const char *const *labels, size_t n, size_t n_more, double width_px);
+/* Legend: how many columns of the longest label fit beside each other at this many pixels: key_columns, key_rows. Returns the rows. */
+double plot_legend(struct plot *plot, const char *const *labels, size_t n, size_t n_more, double width_px);
 /* One line of numbers, NAN for none. */
 void plot_line(struct plot *plot, const double *values, size_t n);
 /* A text cell, cleaned of what separates cells. */

@@ -114,14 +114,13 @@ static const char *subtitle(const struct plot_rows *rows, size_t best, const str
 	char time[UNITS_TEXT_MAX];
 	const char *text = plot_rows_common(rows, axes, arena);
 
-	text = arena_printf(arena, "%s\nbest simulated%s: %.3g, %s", text, rows->rows[best].feasible != 0 ? "" : " (does not fit)",
-	    rows->rows[best].fraction,
-	    units_print(time, UNIT_SECONDS, rows->rows[best].update_s));
+	text = arena_printf(arena, "%s\nbest simulated%s: %s at %.3g", text, rows->rows[best].feasible != 0 ? "" : " (does not fit)",
+	    units_print(time, UNIT_SECONDS, rows->rows[best].update_s), rows->rows[best].fraction);
 	if (!model)
 		return arena_printf(arena, "%s; no lanes: the stored machine or model is not a shipped one", text);
 	double best_s;
 	const double fraction = fraction_opt_frac(&best_s, &model->cost, &model->workload, &model->how);
-	return arena_printf(arena, "%s; closed form: %.3g, %s", text, fraction, units_print(time, UNIT_SECONDS, best_s));
+	return arena_printf(arena, "%s; closed form: %s at %.3g", text, units_print(time, UNIT_SECONDS, best_s), fraction);
 }
 
 int plot_fraction(struct plot *plot, const struct plot_source *source, struct err *err)

@@ -92,7 +92,7 @@ static void write_lanes(struct plot *plot, const struct plot_trace *t, int rows[
 		}
 	plot_texts(plot, "lane", names, n);
 	plot_number(plot, "panel_px", (double)n * LANE_PX);
-	plot_number(plot, "height", 2 * (double)n * LANE_PX + 304);
+	plot_number(plot, "height", 2 * (double)n * LANE_PX + 324);
 }
 
 static const struct plot_span *find_phase(const struct plot_trace *t, const char *name)

@@ -138,7 +138,7 @@ static void set_sizes(struct plot *plot, const struct bar *bars, size_t n, doubl
 			max_s = fmax(max_s, bars[i].row->iteration_s);
 	}
 	plot_number(plot, "panel_px", panel_px + 4);
-	plot_number(plot, "height", panel_px + 210);
+	plot_number(plot, "height", panel_px + 216);
 	plot_number(plot, "label_px", fmin(330, fmax(120, 24 + (double)longest * CHARACTER_PX)));
 	plot_number(plot, "max_s", max_s > 0 ? max_s : 1);
 }

@@ -188,20 +188,11 @@ static const char *label_of(const struct plot_rows *rows, const struct plot_row 
 	return *label ? label : row->policy;
 }
 
-void plot_rows_label(struct plot_rows *rows, const char *const axes[], struct arena *arena)
-{
-	for (size_t i = 0; i < rows->n; i++)
-		make_facts(&rows->rows[i], arena);
-	find_varying(rows, axes, arena);
-	for (size_t i = 0; i < rows->n; i++)
-		rows->rows[i].label = label_of(rows, &rows->rows[i], axes, arena);
-}
-
 size_t plot_rows_groups(const char ***labels, const struct plot_rows *rows, struct arena *arena)
 {
 	struct opt_list list = {0};
 
-	for (size_t i = 0; i < rows->n; i++) {
+	for (size_t i = 0; i < rows->n && list.n < PLOT_GROUPS_MAX; i++) {
 		size_t j = 0;
 		while (j < list.n && strcmp(list.items[j], rows->rows[i].label) != 0)
 			j++;
@@ -210,6 +201,44 @@ size_t plot_rows_groups(const char ***labels, const struct plot_rows *rows, stru
 	}
 	*labels = list.items;
 	return list.n;
+}
+
+static size_t set_labels(struct plot_rows *rows, const char *const axes[], struct arena *arena)
+{
+	const char **labels;
+
+	for (size_t i = 0; i < rows->n; i++)
+		rows->rows[i].label = label_of(rows, &rows->rows[i], axes, arena);
+	return plot_rows_groups(&labels, rows, arena);
+}
+
+/* Without a default: the option follows from others unless it is given. */
+static bool follows_from_others(const struct fact *varying)
+{
+	const struct policy *const policy = policy_find(varying->value);
+	const struct opt *const opt = policy ? opt_find(policy->opts, policy->n_opts, varying->key, strlen(varying->key)) : NULL;
+
+	return opt && !opt->fallback;
+}
+
+/* Labels every row; then again without each option that only repeats what another one says. */
+void plot_rows_label(struct plot_rows *rows, const char *const axes[], struct arena *arena)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		make_facts(&rows->rows[i], arena);
+	find_varying(rows, axes, arena);
+	const size_t n_groups = set_labels(rows, axes, arena);
+	for (size_t i = rows->n_varying; n_groups < PLOT_GROUPS_MAX && i-- > 0;) {
+		const struct fact dropped = rows->varying[i];
+		if (!follows_from_others(&dropped))
+			continue;
+		rows->varying[i] = rows->varying[--rows->n_varying];
+		if (set_labels(rows, axes, arena) == n_groups)
+			continue;
+		rows->varying[rows->n_varying++] = rows->varying[i];
+		rows->varying[i] = dropped;
+		set_labels(rows, axes, arena);
+	}
 }
 
 /* ---- what does not vary */

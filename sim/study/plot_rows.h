@@ -15,7 +15,7 @@
 struct fact {
 	const char *key, *value;
 };
-enum { PLOT_FACTS_MAX = 40, PLOT_VARYING_MAX = 200, PLOT_ROWS_MAX = 200000 };
+enum { PLOT_FACTS_MAX = 40, PLOT_VARYING_MAX = 200, PLOT_GROUPS_MAX = 64, PLOT_ROWS_MAX = 100000 };
 
 struct plot_row {
 	const char *hw, *model, *spec, *policy; /* spec: canonical; policy: its name */
@@ -52,7 +52,7 @@ bool plot_row_is_better(const struct plot_row *row, const struct plot_row *than)
 
 /* Labels every row by what varies, apart from the facts of `axes` (NULL-terminated keys). */
 void plot_rows_label(struct plot_rows *rows, const char *const axes[], struct arena *arena);
-/* Distinct labels in order of appearance; returns how many. */
+/* Distinct labels in order of appearance; returns how many, at most PLOT_GROUPS_MAX. */
 size_t plot_rows_groups(const char ***labels, const struct plot_rows *rows, struct arena *arena);
 /* What does not vary: "20b on h100-4x, dos, 4 GPUs, .." */
 const char *plot_rows_common(const struct plot_rows *rows, const char *const axes[], struct arena *arena);

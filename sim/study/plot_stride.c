@@ -152,7 +152,7 @@ static int draw(struct plot *plot, const struct plot_rows *rows, const struct pl
 	plot_texts(plot, "label", labels, n);
 	plot_number(plot, "has_closed", n_closed > 0);
 	plot_number(plot, "has_idle", n == 1 && n_closed > 0 && strcmp(rows->rows[0].contention, "none") != 0);
-	plot_legend(plot, labels, n, 3, 860);
+	plot_number(plot, "height", 522 + 22 * plot_legend(plot, labels, n, 3, 860));
 	plot_heading(plot, "Update and iteration time over the update stride", subtitle(rows, n_closed, n, plot->arena), rows->origin,
 	    source);
 	return 0;
