@@ -90,7 +90,7 @@ static int check_device(const struct update_options *options, const struct updat
 {
 	char reason[256];
 	const int n_gpus = gpu_count(reason, sizeof reason);
-	if (n_gpus == 0)
+	if (n_gpus <= 0)
 		return err_set(err, STATUS_ENV, "update needs a GPU: %s", reason);
 	if (n_gpus < options->gpus)
 		return err_set(err, STATUS_ENV, "%lld GPUs asked for, %d here", options->gpus, n_gpus);

@@ -137,6 +137,8 @@ int harness_open(struct harness *harness, bool quick, FILE *progress, struct err
 	char reason[256];
 	const int n_gpus = gpu_count(reason, sizeof reason);
 	harness->n_cpus = topology_slice(harness->cpus, &harness->topology, 0, n_gpus > 1 ? n_gpus : 1);
+	if (n_gpus < 0)
+		return err_set(err, STATUS_ENV, "%s", reason);
 	const int rc = open_pool(harness, err);
 	if (rc == 0)
 		open_gpus(harness);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-void interrupt_catch(void); /* SIGINT and SIGTERM set the flag; a second one ends the process */
+void interrupt_catch(void); /* SIGINT and SIGTERM set the flag; one that comes seconds later ends the process */
 bool interrupt_seen(void);
 
 #endif

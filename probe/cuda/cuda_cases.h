@@ -34,7 +34,7 @@ struct gpu_info {
 	char link[32]; /* "gen5 x16", "" unknown */
 };
 
-/* Number of usable devices; 0 with a reason. */
+/* Number of usable devices; 0 with a reason; -1 with a reason when the driver is too old for this binary. */
 int gpu_count(char *reason, size_t reason_size);
 struct gpu *gpu_open(int device, int spin); /* never NULL: look at gpu_error */
 void gpu_close(struct gpu *gpu); /* frees what it allocated */

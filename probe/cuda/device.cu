@@ -37,6 +37,12 @@ static bool is_fine(const struct gpu *gpu)
 	return gpu->error[0] == '\0';
 }
 
+/* First driver branch of each CUDA generation (minor versions are compatible within one). */
+static int driver_needed(int runtime)
+{
+	return runtime >= 13000 ? 580 : runtime >= 12000 ? 525 : 450;
+}
+
 int gpu_count(char *reason, size_t reason_size)
 {
 	int n = 0, driver = 0, runtime = 0;
@@ -47,11 +53,13 @@ int gpu_count(char *reason, size_t reason_size)
 		return 0;
 	}
 	const cudaError_t status = cudaGetDeviceCount(&n);
-	if (status == cudaErrorInsufficientDriver)
-		snprintf(reason, reason_size, "the driver supports CUDA %d.%d, this binary needs %d.%d: build it here with "
-			 "'make probe' and the node's own nvcc (11.8 or later)",
-		    driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-	else if (status != cudaSuccess || n == 0)
+	if (status == cudaErrorInsufficientDriver) {
+		snprintf(reason, reason_size, "the driver is for CUDA %d.%d, this binary needs driver %d or later (CUDA %d.%d); or build "
+			 "it here with 'make probe' and the node's own nvcc (11.8 or later)",
+		    driver / 1000, driver % 1000 / 10, driver_needed(runtime), runtime / 1000, runtime % 1000 / 10);
+		return -1;
+	}
+	if (status != cudaSuccess || n == 0)
 		snprintf(reason, reason_size, "no CUDA device: %s", cudaGetErrorString(status));
 	return status == cudaSuccess ? n : 0;
 }
