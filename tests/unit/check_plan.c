@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Plans against the simulation of every alternative, on small spaces; the same at any number of threads.
+ */
+#include "sim/study/plan.h"
+#include "sim/study/plan_near.h"
+#include "sim/study/plan_options.h"
+#include "sim/study/plan_pay.h"
+#include "tests/unit/plain_machine.h"
+#include "tests/unit/test_util.h"
+
+static struct hwprofile hw;
+static struct plan_query query;
+static struct opt_list specs;
+static struct arena arena, scratch;
+static struct err err;
+
+static void setup(void)
+{
+	plain_machine(&hw);
+	hw.gpus = 2;
+	hw.gpu_memory_bytes = 6e9;
+	hw.host_memory_bytes = 12e9;
+	hw.pinned_max_bytes = INFINITY;
+	hw.layer_forward_launch_s = 1e-3;
+	hw.layer_backward_launch_s = 1e-3;
+	specs = (struct opt_list){0};
+	query = (struct plan_query){.hw = &hw, .sharing = &sharing_fluid, .n_workers = 1, .specs = &specs,
+	    .shape = {.name = "small", .arch = ARCH_LLAMA, .layers = 3, .hidden = 1024, .heads = 8, .kv_heads = 8, .ffn = 4096,
+		.vocab = 32000},
+	    .batch = {.seq = 512, .subgroup_params = 1e7}};
+}
+
+static void teardown(void)
+{
+	arena_release(&arena);
+	arena_release(&scratch);
+}
+
+static void search(struct plan *plan)
+{
+	const int code = plan_search(plan, &query, &arena, &err);
+	ck_assert_msg(code == 0, "%s", err.text);
+}
+
+static void add(const char *spec)
+{
+	opt_list_add(&specs, spec, &arena);
+}
+
+/* Simulates an alternative as it is; INFINITY when it does not fit or is refused. */
+static double s_per_token(const struct plan *plan, size_t batch, size_t variant)
+{
+	struct trial_input input;
+	struct trial trial;
+
+	arena_reset(&scratch);
+	if (plan_input(&input, plan, batch, variant, &scratch, &err) || trial_run(&trial, &input, &scratch, &err))
+		return INFINITY;
+	return trial.metrics.fits ? trial.metrics.iteration_s / plan->space.batches[batch].tokens : INFINITY;
+}
+
+/* The best of every policy is that of all its alternatives. */
+static void check_exhaustively(const struct plan *plan)
+{
+	double least[16];
+
+	ck_assert_uint_le(plan->space.n_policies, 16);
+	for (size_t i = 0; i < plan->space.n_policies; i++)
+		least[i] = INFINITY;
+	for (size_t batch = 0; batch < plan->space.n_batches; batch++)
+		for (size_t v = 0; v < plan->space.n_variants; v++) {
+			const size_t policy = plan->space.variants[v].policy;
+			least[policy] = fmin(least[policy], s_per_token(plan, batch, v));
+		}
+	for (size_t i = 0; i < plan->space.n_policies; i++) {
+		const struct plan_policy *const p = &plan->policies[i];
+		ck_assert_msg(p->has_best == isfinite(least[i]), "%s", p->policy->name);
+		if (p->has_best)
+			assert_rel(p->best.s_per_token, least[i], 1e-9);
+	}
+}
+
+static void check_counts(const struct plan *plan)
+{
+	const struct plan_counts *const c = &plan->counts;
+
+	ck_assert_uint_eq(c->n, plan->space.n_batches * plan->space.n_variants);
+	ck_assert_uint_eq(c->n, c->n_refused + c->n_unfit + c->n_slower_batch + c->n_slower + c->n_simulated);
+}
+
+START_TEST(best_is_that_of_exhaustive_search)
+{
+	static const char *const lists[] = {"dos", "hybrid:buffers=1;3", "twinflow", "zero3-offload", "gpu-only"};
+	struct plan plan;
+
+	hw.gpu_memory_bytes = _i == 0 ? 6e9 : _i == 1 ? 3e9 : 2e9;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		add(lists[i]);
+	query.batch.mbs = _i == 2 ? 2 : 0;
+	query.keeps_words = true;
+	search(&plan);
+	check_counts(&plan);
+	check_exhaustively(&plan);
+	ck_assert_uint_lt(plan.counts.n_simulated, plan.counts.n);
+}
+END_TEST
+
+/* Accumulation: what is extrapolated while searching is what a simulation of all micro-batches gives. */
+START_TEST(accumulation_is_searched_exactly)
+{
+	struct plan plan;
+
+	add("dos:stride=0;2;3,ratio=1,buffers=1");
+	add("hybrid:fraction=0.5,buffers=2,prefetch=step;backward");
+	add("zero3-offload");
+	query.tokens_per_batch = 2 * 512 * 12;
+	search(&plan);
+	check_counts(&plan);
+	check_exhaustively(&plan);
+	for (size_t i = 0; i < plan.space.n_batches; i++)
+		ck_assert_double_eq(plan.space.batches[i].tokens, query.tokens_per_batch);
+}
+END_TEST
+
+START_TEST(threads_change_nothing)
+{
+	struct plan one, many;
+
+	query.keeps_words = true;
+	search(&one);
+	query.n_workers = 5;
+	search(&many);
+	ck_assert_mem_eq(&one.counts, &many.counts, sizeof(one.counts));
+	ck_assert_uint_eq(one.best, many.best);
+	for (size_t i = 0; i < one.space.n_policies; i++) {
+		const struct plan_policy *const a = &one.policies[i], *const b = &many.policies[i];
+		ck_assert_uint_eq(a->has_best, b->has_best);
+		ck_assert(!a->has_best || (a->best.batch == b->best.batch && a->best.variant == b->best.variant));
+		ck_assert(!a->has_best || a->best.s_per_token == b->best.s_per_token);
+	}
+}
+END_TEST
+
+START_TEST(nothing_fits)
+{
+	struct plan plan;
+
+	hw.gpu_memory_bytes = 1e8;
+	query.batch.mbs = 1;
+	query.keeps_words = true;
+	search(&plan);
+	ck_assert_uint_eq(plan.best, plan.space.n_policies);
+	for (size_t i = 0; i < plan.space.n_policies; i++) {
+		ck_assert(plan.policies[i].has_misfit && !plan.policies[i].misfit.metrics.fits);
+		ck_assert_double_gt(plan_shortage(&plan.policies[i].misfit.metrics, &hw, POOL_GPU), 0);
+	}
+}
+END_TEST
+
+START_TEST(batch_must_divide)
+{
+	struct plan plan;
+
+	query.tokens_per_batch = 1000;
+	ck_assert_int_eq(plan_search(&plan, &query, &arena, &err), STATUS_USAGE);
+	assert_has(err.text, "a multiple of 1024");
+	query.tokens_per_batch = 4096;
+	query.batch.mbs = 3;
+	ck_assert_int_eq(plan_search(&plan, &query, &arena, &err), STATUS_USAGE);
+	query.tokens_per_batch = 0;
+	query.batch.n_subgroups = 4;
+	ck_assert_int_eq(plan_search(&plan, &query, &arena, &err), STATUS_USAGE);
+}
+END_TEST
+
+/* ---- around the best */
+
+START_TEST(single_changes_are_no_faster)
+{
+	struct plan_near near;
+	struct plan plan;
+
+	query.keeps_words = true;
+	search(&plan);
+	ck_assert_int_eq(plan_near_find(&near, &plan, &arena, &err), 0);
+	ck_assert_uint_gt(near.n, 2);
+	for (size_t i = 0; i < near.n; i++)
+		if (near.changes[i].choice.metrics.fits)
+			ck_assert_double_ge(near.changes[i].choice.s_per_token, plan.policies[plan.best].best.s_per_token);
+}
+END_TEST
+
+START_TEST(no_offload_needs_more_gpus)
+{
+	struct plan_pay pay;
+	struct plan plan;
+
+	hw.gpus = 1;
+	hw.gpu_memory_bytes = 1.5e9;
+	query.keeps_words = true;
+	query.batch.mbs = 1;
+	hw.host_memory_bytes = 40e9;
+	search(&plan);
+	ck_assert_uint_lt(plan.best, plan.space.n_policies);
+	ck_assert_int_eq(plan_pay_find(&pay, &plan, &arena, &err), 0);
+	ck_assert(pay.is_found && pay.metrics.fits);
+	ck_assert_double_gt(pay.gpus, 1);
+	assert_rel(pay.gpu_s_per_token, pay.gpus * pay.s_per_token, 1e-12);
+	assert_rel(pay.tokens, pay.gpus * 512, 1e-12);
+}
+END_TEST
+
+/* ---- options */
+
+static struct opt_list options(const char *spec, bool has_words)
+{
+	struct opt_list list = {0};
+	const int code = plan_options(&list, spec, 4, has_words, &arena, &err);
+
+	ck_assert_msg(code == 0, "%s", err.text);
+	return list;
+}
+
+START_TEST(open_options_are_searched)
+{
+	ck_assert_uint_eq(options("gpu-only", true).n, 1);
+	ck_assert_uint_eq(options("zero3-offload", true).n, 2);
+	ck_assert_uint_eq(options("twinflow", true).n, 4);
+	ck_assert_uint_eq(options("twinflow:mode=serial", true).n, 2);
+	ck_assert_uint_eq(options("twinflow", false).n, 1);
+	ck_assert_str_eq(options("twinflow:ratio=0.5", false).items[0], "twinflow:ratio=0.5");
+	ck_assert_str_eq(options("dos", false).items[0], "dos:stride=0;1;2;3;4,buffers=1,ratio=0;0.1;0.2;0.3;0.4;0.5;0.6;0.7;0.8;0.9;1");
+	ck_assert_str_eq(options("dos:chain=duplex,ratio=1,stride=2", false).items[0],
+	    "dos:chain=duplex,ratio=1,stride=2,buffers=1;2;3;4");
+	ck_assert_int_eq(plan_options(&specs, "nothing", 4, true, &arena, &err), STATUS_USAGE);
+}
+END_TEST
+
+/* Every SPEC of every policy is one that the policy accepts, without its lists. */
+START_TEST(options_of_all_policies_are_accepted)
+{
+	for (size_t i = 0; policy_all[i]; i++) {
+		struct plan plan;
+		specs = (struct opt_list){0};
+		add(policy_all[i]->name);
+		query.batch.mbs = 1;
+		search(&plan);
+		ck_assert_uint_eq(plan.counts.n_refused, 0);
+	}
+}
+END_TEST
+
+Suite *plan_suite(void);
+Suite *plan_suite(void)
+{
+	Suite *const suite = suite_create("plan");
+	TCase *const core = tcase_create("core"), *const around = tcase_create("around"), *const space = tcase_create("options");
+
+	tcase_add_checked_fixture(core, setup, teardown);
+	tcase_set_timeout(core, 120);
+	tcase_add_loop_test(core, best_is_that_of_exhaustive_search, 0, 3);
+	tcase_add_test(core, accumulation_is_searched_exactly);
+	tcase_add_test(core, threads_change_nothing);
+	tcase_add_test(core, nothing_fits);
+	tcase_add_test(core, batch_must_divide);
+	suite_add_tcase(suite, core);
+	tcase_add_checked_fixture(around, setup, teardown);
+	tcase_set_timeout(around, 60);
+	tcase_add_test(around, single_changes_are_no_faster);
+	tcase_add_test(around, no_offload_needs_more_gpus);
+	suite_add_tcase(suite, around);
+	tcase_add_checked_fixture(space, setup, teardown);
+	tcase_set_timeout(space, 60);
+	tcase_add_test(space, open_options_are_searched);
+	tcase_add_test(space, options_of_all_policies_are_accepted);
+	suite_add_tcase(suite, space);
+	return suite;
+}
