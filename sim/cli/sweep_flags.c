@@ -142,6 +142,16 @@ static int flag_of(const char *name)
 	return -1;
 }
 
+/* Messages name the flag as it is typed. */
+static int add_flag(struct grid *grid, enum grid_flag flag, const struct opt *opt, const char *text, struct err *err)
+{
+	struct opt *const typed = arena_alloc(grid->arena, 1, sizeof(*typed));
+
+	*typed = *opt;
+	typed->name = arena_printf(grid->arena, "--%s", opt->name);
+	return grid_add_flag(grid, flag, typed, text, err);
+}
+
 static int add_axes(struct grid *grid, const struct sweep_flags *flags, struct err *err)
 {
 	for (size_t i = 0; i < flags->n_axes; i++) {
@@ -151,8 +161,8 @@ static int add_axes(struct grid *grid, const struct sweep_flags *flags, struct e
 			continue;
 		if (flag < 0)
 			grid_add_option(grid, name, text);
-		else if (grid_add_flag(grid, (enum grid_flag)flag, flags->axis_opts[i], text, err))
-			return err_wrap(err, "--%s", name);
+		else if (add_flag(grid, (enum grid_flag)flag, flags->axis_opts[i], text, err))
+			return err->code;
 	}
 	if (grid->has_shape_axes && axis_text(flags, "n-subgroups"))
 		return err_set(err, STATUS_USAGE, "--n-subgroups: an update alone has no shape (--layers --hidden --heads --kv-heads --ffn "

@@ -54,7 +54,7 @@ static const struct opt *contention_opt(struct arena *arena)
 	const char **const words = arena_zalloc(arena, n + 1, sizeof(*words));
 	for (size_t i = 0; i < n; i++)
 		words[i] = sharing_all[i]->name;
-	*opt = (struct opt){.name = "contention", .kind = OPT_WORD, .words = words};
+	*opt = (struct opt){.name = "--contention", .kind = OPT_WORD, .words = words};
 	return opt;
 }
 

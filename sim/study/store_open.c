@@ -67,7 +67,7 @@ static int pragma(long long *value, sqlite3 *db, const char *sql)
 
 /* ---- is it a store of ours? */
 
-/* *is_new: nothing has been written yet. */
+/* *is_new: nothing has been written yet. Within a transaction: another sweep may be making the tables. */
 static int judge(bool *is_new, sqlite3 *db, const char *path, struct err *err)
 {
 	long long application, version, n_objects;
@@ -85,6 +85,15 @@ static int judge(bool *is_new, sqlite3 *db, const char *path, struct err *err)
 		return err_set(err, STATUS_INPUT, "%s: is of version %lld, from a newer dos; up to version %d would be accepted", path,
 		    version, STORE_VERSION);
 	return 0;
+}
+
+static int judge_snapshot(bool *is_new, sqlite3 *db, const char *path, struct err *err)
+{
+	if (sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		return store_sqlite_error(db, path, err);
+	const int code = judge(is_new, db, path, err);
+	sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return code;
 }
 
 int store_check_results(sqlite3 *db, const char *path, struct err *err)
@@ -191,7 +200,7 @@ int store_open_writer(sqlite3 **db, const char *path, struct err *err)
 		return err->code;
 	if (open_file(db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) != SQLITE_OK)
 		return fail(db, path, err);
-	if (judge(&is_new, *db, path, err)) /* before anything is changed */
+	if (judge_snapshot(&is_new, *db, path, err)) /* before anything is changed */
 		return refuse(db, err->code);
 	if (sqlite3_db_readonly(*db, "main") == 1)
 		return refuse(db, err_set(err, STATUS_ENV, "%s: cannot be written: it is read-only", path));
@@ -269,7 +278,7 @@ int store_open_defensive(sqlite3 **db, const char *path, struct err *err)
 		fail(db, path, err);
 		return err->code = STATUS_INPUT;
 	}
-	if (judge(&is_new, *db, path, err))
+	if (judge_snapshot(&is_new, *db, path, err))
 		return refuse(db, err->code = STATUS_INPUT);
 	if (is_new)
 		return refuse(db, err_set(err, STATUS_INPUT, "%s: is empty; a database that dos sweep wrote would be accepted", path));
