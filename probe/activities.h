@@ -34,8 +34,8 @@ struct cpu_activity {
 };
 
 /* threads from place `first` of the rank's CPUs on, wrapping round; parameters per second. */
-struct measured cpu_measured(struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int first,
-    int threads);
+struct measured cpu_measured(
+    struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int first, int threads);
 double cpu_kernel_bytes(enum cpu_kernel kernel);
 
 /* One thread that spins on the CPU at place `first`: what a host that polls the GPU does. Hidden. */
@@ -65,11 +65,11 @@ struct gpu_activity {
 
 enum copy_kind { COPY_H2D, COPY_D2H };
 /* Copies of `bytes` each through host memory of the pool; bytes per second. `device` counts from 0. */
-struct measured copy_measured(struct gpu_activity *activity, struct harness *harness, int device, enum copy_kind kind,
-    size_t bytes);
+struct measured copy_measured(
+    struct gpu_activity *activity, struct harness *harness, int device, enum copy_kind kind, size_t bytes);
 /* The same from ordinary memory (`host`), one at a time. */
-struct measured pageable_measured(struct gpu_activity *activity, struct harness *harness, enum copy_kind kind, size_t bytes,
-    char *host);
+struct measured pageable_measured(
+    struct gpu_activity *activity, struct harness *harness, enum copy_kind kind, size_t bytes, char *host);
 
 enum gpu_kernel { GPU_ADAM, GPU_WIDEN, GPU_NARROW, GPU_COPY, GPU_TRIAD, GPU_EMPTY };
 struct measured gpu_measured(struct gpu_activity *activity, struct harness *harness, enum gpu_kernel kernel);

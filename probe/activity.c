@@ -132,7 +132,8 @@ static bool is_precise(const struct activity_result results[], size_t n_activiti
 	return true;
 }
 
-static void take_windows(struct activity_result results[], struct runner runners[], size_t n, const struct activity_plan *plan)
+static void take_windows(
+    struct activity_result results[], struct runner runners[], size_t n, const struct activity_plan *plan)
 {
 	const double step_s = warm_up(runners, n, plan);
 	const double window_s = 2 * step_s > plan->window_s ? 2 * step_s : plan->window_s;

@@ -13,8 +13,8 @@ struct copies {
 };
 
 /* Appends the copies of `with` to measured[n..]; returns the new n. */
-static size_t add_copies(struct measured measured[], size_t n, struct copies *copies, struct harness *harness, const char *with,
-    const char *beside, double beside_threads)
+static size_t add_copies(struct measured measured[], size_t n, struct copies *copies, struct harness *harness,
+    const char *with, const char *beside, double beside_threads)
 {
 	const size_t first = n;
 	if (strcmp(with, "d2h") != 0)
@@ -64,19 +64,19 @@ static void run_contention_copies(struct harness *harness, const struct probe_ca
 	static const char *const withs[] = {"h2d", "d2h", "duplex"};
 	adam_with_copies(harness, probe_case, CPU_ADAM, withs, 3);
 }
-const struct probe_case case_contention_copies = {"contention_copies", "CPU Adam over threads with H2D, D2H and both", true,
-    run_contention_copies};
+const struct probe_case case_contention_copies = {
+    "contention_copies", "CPU Adam over threads with H2D, D2H and both", true, run_contention_copies};
 
 static void run_contention_fused(struct harness *harness, const struct probe_case *probe_case)
 {
 	static const char *const withs[] = {"duplex"};
 	adam_with_copies(harness, probe_case, CPU_ADAM_FUSED, withs, 1);
 }
-const struct probe_case case_contention_fused = {"contention_fused", "fused CPU Adam over threads with both copies", true,
-    run_contention_fused};
+const struct probe_case case_contention_fused = {
+    "contention_fused", "fused CPU Adam over threads with both copies", true, run_contention_fused};
 
-static void adam_with_downscale(struct harness *harness, const struct probe_case *probe_case, int threads, int workers,
-    bool has_copies)
+static void adam_with_downscale(
+    struct harness *harness, const struct probe_case *probe_case, int threads, int workers, bool has_copies)
 {
 	struct cpu_activity adam, downscale;
 	struct copies copies;
@@ -87,7 +87,8 @@ static void adam_with_downscale(struct harness *harness, const struct probe_case
 	measured[0].with_x = workers;
 	measured[1].with = has_copies ? "cpu_adam+duplex" : "cpu_adam";
 	measured[1].with_x = threads;
-	const size_t n = has_copies ? add_copies(measured, 2, &copies, harness, "duplex", "cpu_adam+cpu_downscale", threads) : 2;
+	const size_t n =
+	    has_copies ? add_copies(measured, 2, &copies, harness, "duplex", "cpu_adam+cpu_downscale", threads) : 2;
 	snprintf(label, sizeof label, "t=%d u=%d%s", threads, workers, has_copies ? " with duplex" : "");
 	harness_measure(harness, probe_case, label, measured, n);
 }
@@ -112,14 +113,15 @@ static void run_contention_downscale(struct harness *harness, const struct probe
 	over_workers(harness, probe_case, false);
 }
 const struct probe_case case_contention_downscale = {"contention_downscale",
-    "CPU Adam beside the downscale worker, speeds of both, on reserved and on shared cores", false, run_contention_downscale};
+    "CPU Adam beside the downscale worker, speeds of both, on reserved and on shared cores", false,
+    run_contention_downscale};
 
 static void run_contention_all(struct harness *harness, const struct probe_case *probe_case)
 {
 	over_workers(harness, probe_case, true);
 }
-const struct probe_case case_contention_all = {"contention_all", "CPU Adam, downscale worker and both copies at once", true,
-    run_contention_all};
+const struct probe_case case_contention_all = {
+    "contention_all", "CPU Adam, downscale worker and both copies at once", true, run_contention_all};
 
 static void run_contention_gemm(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -136,8 +138,8 @@ static void run_contention_gemm(struct harness *harness, const struct probe_case
 		gpu_gemm_free(harness->gpus[0], gemm.gemm);
 	}
 }
-const struct probe_case case_contention_gemm = {"contention_gemm", "GEMM beside copies, speeds of both", true,
-    run_contention_gemm};
+const struct probe_case case_contention_gemm = {
+    "contention_gemm", "GEMM beside copies, speeds of both", true, run_contention_gemm};
 
 /* A polling host thread takes a core of the team; a sleeping one takes none (that is every other measurement here). */
 static void run_contention_spin(struct harness *harness, const struct probe_case *probe_case)
@@ -147,8 +149,8 @@ static void run_contention_spin(struct harness *harness, const struct probe_case
 		const int threads = i == 0 ? all : all > 1 ? all - 1 : 1;
 		struct cpu_activity cpu;
 		struct spin_activity spin;
-		struct measured measured[2] = {cpu_measured(&cpu, harness, CPU_ADAM, 0, threads),
-		    spin_measured(&spin, harness, all - 1)};
+		struct measured measured[2] = {
+		    cpu_measured(&cpu, harness, CPU_ADAM, 0, threads), spin_measured(&spin, harness, all - 1)};
 		char label[HARNESS_LABEL_MAX];
 		measured[0].with = "spin";
 		measured[0].with_x = 1;
@@ -156,5 +158,5 @@ static void run_contention_spin(struct harness *harness, const struct probe_case
 		harness_measure(harness, probe_case, label, measured, 2);
 	}
 }
-const struct probe_case case_contention_spin = {"contention_spin", "CPU Adam beside one polling host thread", false,
-    run_contention_spin};
+const struct probe_case case_contention_spin = {
+    "contention_spin", "CPU Adam beside one polling host thread", false, run_contention_spin};

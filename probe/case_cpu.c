@@ -21,11 +21,11 @@ static void over_threads(struct harness *harness, const struct probe_case *probe
 	}
 }
 
-#define OVER_THREADS(name, kernel, text)                                                                                 \
-	static void run_##name(struct harness *harness, const struct probe_case *probe_case)                                 \
-	{                                                                                                                    \
-		over_threads(harness, probe_case, kernel);                                                                       \
-	}                                                                                                                    \
+#define OVER_THREADS(name, kernel, text) \
+	static void run_##name(struct harness *harness, const struct probe_case *probe_case) \
+	{ \
+		over_threads(harness, probe_case, kernel); \
+	} \
 	const struct probe_case case_##name = {#name, text, false, run_##name};
 
 OVER_THREADS(cpu_copy, CPU_COPY, "DRAM copy past the cache, 8 B per element, over threads")
@@ -59,8 +59,8 @@ static void run_cpu_adam_out(struct harness *harness, const struct probe_case *p
 {
 	at_three_counts(harness, probe_case, CPU_ADAM_OUT);
 }
-const struct probe_case case_cpu_adam_out = {"cpu_adam_out",
-    "Adam, fp32 gradients and bf16 output, 30 B per parameter", false, run_cpu_adam_out};
+const struct probe_case case_cpu_adam_out = {
+    "cpu_adam_out", "Adam, fp32 gradients and bf16 output, 30 B per parameter", false, run_cpu_adam_out};
 
 static void run_cpu_downscale(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -113,8 +113,8 @@ static void run_cpu_subgroup(struct harness *harness, const struct probe_case *p
 		harness_measure(harness, probe_case, label, &measured, 1);
 	}
 }
-const struct probe_case case_cpu_subgroup = {"cpu_subgroup",
-    "forking and joining the team; Adam in regions of 1 M and 10 M parameters", false, run_cpu_subgroup};
+const struct probe_case case_cpu_subgroup = {
+    "cpu_subgroup", "forking and joining the team; Adam in regions of 1 M and 10 M parameters", false, run_cpu_subgroup};
 
 /* ---- siblings of one core, data in its cache: core-limited by construction */
 
@@ -171,8 +171,8 @@ static void run_cpu_numa(struct harness *harness, const struct probe_case *probe
 		munmap(memory, bytes);
 	}
 }
-const struct probe_case case_cpu_numa = {"cpu_numa", "triad from the first node's CPUs on memory of each node", false,
-    run_cpu_numa};
+const struct probe_case case_cpu_numa = {
+    "cpu_numa", "triad from the first node's CPUs on memory of each node", false, run_cpu_numa};
 
 /* ---- the first case again at the end: the drift of the machine during the probe */
 

@@ -4,7 +4,8 @@
 #include "probe/cases.h"
 #include "probe/interrupt.h"
 
-static void one_kernel(struct harness *harness, const struct probe_case *probe_case, enum gpu_kernel kernel, const char *label)
+static void one_kernel(
+    struct harness *harness, const struct probe_case *probe_case, enum gpu_kernel kernel, const char *label)
 {
 	struct gpu_activity activity;
 	const struct measured measured = gpu_measured(&activity, harness, kernel);
@@ -15,7 +16,8 @@ static void run_gpu_copy(struct harness *harness, const struct probe_case *probe
 {
 	one_kernel(harness, probe_case, GPU_COPY, "8 B per element");
 }
-const struct probe_case case_gpu_copy = {"device_local_copy", "HBM copy by a kernel, bytes read and written", true, run_gpu_copy};
+const struct probe_case case_gpu_copy = {
+    "device_local_copy", "HBM copy by a kernel, bytes read and written", true, run_gpu_copy};
 
 static void run_gpu_triad(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -27,16 +29,16 @@ static void run_gpu_adam(struct harness *harness, const struct probe_case *probe
 {
 	one_kernel(harness, probe_case, GPU_ADAM, "fp32 states, bf16 output");
 }
-const struct probe_case case_gpu_adam = {"gpu_adam", "Adam on the GPU, fp32 states and bf16 output, 30 B per parameter", true,
-    run_gpu_adam};
+const struct probe_case case_gpu_adam = {
+    "gpu_adam", "Adam on the GPU, fp32 states and bf16 output, 30 B per parameter", true, run_gpu_adam};
 
 static void run_gpu_casts(struct harness *harness, const struct probe_case *probe_case)
 {
 	one_kernel(harness, probe_case, GPU_WIDEN, "bf16 to fp32");
 	one_kernel(harness, probe_case, GPU_NARROW, "fp32 to bf16");
 }
-const struct probe_case case_gpu_casts = {"gpu_casts", "casts of gradients and parameters, 6 B per parameter", true,
-    run_gpu_casts};
+const struct probe_case case_gpu_casts = {
+    "gpu_casts", "casts of gradients and parameters, 6 B per parameter", true, run_gpu_casts};
 
 /* Squares for the curve, and the layers of a 7 B model (hidden 4096, FFN 11008, 2048 tokens), forward shapes. */
 static void run_gpu_gemm(struct harness *harness, const struct probe_case *probe_case)

@@ -18,7 +18,8 @@ static void over_sizes(struct harness *harness, const struct probe_case *probe_c
 		struct gpu_activity activity;
 		char label[HARNESS_LABEL_MAX];
 		const struct measured measured = copy_measured(&activity, harness, 0, kind, bytes);
-		snprintf(label, sizeof label, bytes >= 1 << 20 ? "%zu MiB" : "%zu KiB", bytes >= 1 << 20 ? bytes >> 20 : bytes >> 10);
+		snprintf(label, sizeof label, bytes >= 1 << 20 ? "%zu MiB" : "%zu KiB",
+		    bytes >= 1 << 20 ? bytes >> 20 : bytes >> 10);
 		harness_measure(harness, probe_case, label, &measured, 1);
 	}
 }
@@ -27,13 +28,15 @@ static void run_link_h2d(struct harness *harness, const struct probe_case *probe
 {
 	over_sizes(harness, probe_case, COPY_H2D);
 }
-const struct probe_case case_link_h2d = {"host_to_device_memcpy_ce", "pinned H2D, 4 KiB to 1 GiB, queued", true, run_link_h2d};
+const struct probe_case case_link_h2d = {
+    "host_to_device_memcpy_ce", "pinned H2D, 4 KiB to 1 GiB, queued", true, run_link_h2d};
 
 static void run_link_d2h(struct harness *harness, const struct probe_case *probe_case)
 {
 	over_sizes(harness, probe_case, COPY_D2H);
 }
-const struct probe_case case_link_d2h = {"device_to_host_memcpy_ce", "pinned D2H, 4 KiB to 1 GiB, queued", true, run_link_d2h};
+const struct probe_case case_link_d2h = {
+    "device_to_host_memcpy_ce", "pinned D2H, 4 KiB to 1 GiB, queued", true, run_link_d2h};
 
 enum { LARGE_COPY_BYTES = 64 << 20 };
 
@@ -46,8 +49,8 @@ static void run_link_duplex(struct harness *harness, const struct probe_case *pr
 	both[1].with = "h2d";
 	harness_measure(harness, probe_case, "64 MiB both ways", both, 2);
 }
-const struct probe_case case_link_duplex = {"bidirectional_memcpy_ce", "pinned copies both ways, each direction reported", true,
-    run_link_duplex};
+const struct probe_case case_link_duplex = {
+    "bidirectional_memcpy_ce", "pinned copies both ways, each direction reported", true, run_link_duplex};
 
 /* Three copies queued at once on three streams: the time of the first over the time of all. 1/3: the engine runs one at a
  * time; 1: it shares. */
@@ -90,12 +93,13 @@ static void run_link_streams(struct harness *harness, const struct probe_case *p
 		double samples[N];
 		for (size_t i = 0; i < N; i++)
 			samples[i] = first_over_all(harness, (enum copy_kind)kind);
-		const struct measured measured = {.what = kind == COPY_H2D ? "h2d_first_frac" : "d2h_first_frac", .unit = UNIT_NONE, .x = 3};
+		const struct measured measured = {
+		    .what = kind == COPY_H2D ? "h2d_first_frac" : "d2h_first_frac", .unit = UNIT_NONE, .x = 3};
 		harness_record(harness, probe_case, labels[kind], &measured, samples, N);
 	}
 }
-const struct probe_case case_link_streams = {"copy_streams", "three streams on one engine: 0.33 one at a time, 1 shared", true,
-    run_link_streams};
+const struct probe_case case_link_streams = {
+    "copy_streams", "three streams on one engine: 0.33 one at a time, 1 shared", true, run_link_streams};
 
 /* ---- ordinary memory */
 
@@ -113,15 +117,16 @@ static void run_link_pageable(struct harness *harness, const struct probe_case *
 		for (size_t bytes = 1 << 20; bytes <= LARGE_COPY_BYTES; bytes *= 8) {
 			struct gpu_activity activity;
 			char label[HARNESS_LABEL_MAX];
-			const struct measured measured = pageable_measured(&activity, harness, (enum copy_kind)kind, bytes, host);
+			const struct measured measured =
+			    pageable_measured(&activity, harness, (enum copy_kind)kind, bytes, host);
 			snprintf(label, sizeof label, "%s %zu MiB", kind == COPY_H2D ? "H2D" : "D2H", bytes >> 20);
 			harness_measure(harness, probe_case, label, &measured, 1);
 		}
 	}
 	free(host);
 }
-const struct probe_case case_link_pageable = {"pageable_memcpy_ce", "copies from and to ordinary memory, 1 to 64 MiB", true,
-    run_link_pageable};
+const struct probe_case case_link_pageable = {
+    "pageable_memcpy_ce", "copies from and to ordinary memory, 1 to 64 MiB", true, run_link_pageable};
 
 /* ZeRO-3: a host cast, then a pageable copy (push); or a pageable copy, then a host conversion (flush). */
 struct pageable_work {
@@ -191,7 +196,8 @@ static void measure_pageable(struct harness *harness, const struct probe_case *p
 	copy_measured(&work.copy, harness, 0, is_push ? COPY_H2D : COPY_D2H, LARGE_COPY_BYTES);
 	work.half = (uint16_t *)(void *)ordinary_memory(2 * (size_t)PAGEABLE_PARAMS);
 	work.wide = (float *)(void *)ordinary_memory(4 * (size_t)PAGEABLE_PARAMS);
-	const struct measured measured = {.activity = {pageable_begin, is_push ? push_step : flush_step, pageable_end, &work},
+	const struct measured measured = {
+	    .activity = {pageable_begin, is_push ? push_step : flush_step, pageable_end, &work},
 	    .what = is_push ? "push_pageable" : "flush_pageable",
 	    .x = harness->n_cpus,
 	    .bytes_per_unit = is_push ? 12 : 12, /* read 4, write 2, staged copy 2+2, DMA 2; and the same backwards */
@@ -205,14 +211,15 @@ static void run_link_push(struct harness *harness, const struct probe_case *prob
 {
 	measure_pageable(harness, probe_case, true);
 }
-const struct probe_case case_link_push = {"push_pageable", "host cast to 16 bit, then a pageable H2D copy", true, run_link_push};
+const struct probe_case case_link_push = {
+    "push_pageable", "host cast to 16 bit, then a pageable H2D copy", true, run_link_push};
 
 static void run_link_flush(struct harness *harness, const struct probe_case *probe_case)
 {
 	measure_pageable(harness, probe_case, false);
 }
-const struct probe_case case_link_flush = {"flush_pageable", "pageable D2H copy of 16 bit, then a host cast to fp32", true,
-    run_link_flush};
+const struct probe_case case_link_flush = {
+    "flush_pageable", "pageable D2H copy of 16 bit, then a host cast to fp32", true, run_link_flush};
 
 /* ---- several GPUs, pinning */
 
@@ -237,8 +244,8 @@ static void run_link_all_gpus(struct harness *harness, const struct probe_case *
 	for (int i = 0; i < 2 * n; i++)
 		gpu_free(harness->gpus[i / 2], activities[i].device);
 }
-const struct probe_case case_link_all_gpus = {"all_gpus_bidirectional_memcpy_ce", "copies both ways on all GPUs at once", true,
-    run_link_all_gpus};
+const struct probe_case case_link_all_gpus = {
+    "all_gpus_bidirectional_memcpy_ce", "copies both ways on all GPUs at once", true, run_link_all_gpus};
 
 static void run_link_pinning(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -258,11 +265,12 @@ static void run_link_pinning(struct harness *harness, const struct probe_case *p
 		gpu_host_free(gpu, host);
 		if (i + 1 == N) {
 			harness_record(harness, probe_case, "register 256 MiB",
-			    &(struct measured){.what = "pin_register", .unit = UNIT_BYTES_PER_S, .x = BYTES}, registered, N);
+			    &(struct measured){.what = "pin_register", .unit = UNIT_BYTES_PER_S, .x = BYTES}, registered,
+			    N);
 			harness_record(harness, probe_case, "allocate 256 MiB",
 			    &(struct measured){.what = "pin_allocate", .unit = UNIT_BYTES_PER_S, .x = BYTES}, allocated, N);
 		}
 	}
 }
-const struct probe_case case_link_pinning = {"pinning", "cost of page-locking touched memory, and of allocating it locked", true,
-    run_link_pinning};
+const struct probe_case case_link_pinning = {
+    "pinning", "cost of page-locking touched memory, and of allocating it locked", true, run_link_pinning};

@@ -17,8 +17,8 @@ static inline double clock_now_s(void)
 
 static inline void clock_sleep_s(double duration_s)
 {
-	const struct timespec duration = {.tv_sec = (time_t)duration_s,
-	    .tv_nsec = (long)((duration_s - (double)(time_t)duration_s) * 1e9)};
+	const struct timespec duration = {
+	    .tv_sec = (time_t)duration_s, .tv_nsec = (long)((duration_s - (double)(time_t)duration_s) * 1e9)};
 	nanosleep(&duration, NULL);
 }
 

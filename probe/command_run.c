@@ -20,10 +20,20 @@ struct run_options {
 
 #define AT(member) offsetof(struct run_options, member)
 static const struct opt run_opts[] = {
-    {.name = "test", .letter = 't', .kind = OPT_LIST, .offset = AT(tests), .arg = "NAME", .help = "only cases whose name begins so (repeatable)"},
+    {.name = "test",
+	.letter = 't',
+	.kind = OPT_LIST,
+	.offset = AT(tests),
+	.arg = "NAME",
+	.help = "only cases whose name begins so (repeatable)"},
     {.name = "quick", .kind = OPT_FLAG, .offset = AT(quick), .help = "fewer points and samples: under 30 s"},
     {.name = "output", .letter = 'o', .kind = OPT_TEXT, .offset = AT(out), .arg = "FILE", .help = "write the profile here"},
-    {.name = "name", .kind = OPT_TEXT, .offset = AT(name), .fallback = "probed", .arg = "NAME", .help = "name of the profile"},
+    {.name = "name",
+	.kind = OPT_TEXT,
+	.offset = AT(name),
+	.fallback = "probed",
+	.arg = "NAME",
+	.help = "name of the profile"},
     {.name = "note", .kind = OPT_TEXT, .offset = AT(note), .arg = "TEXT", .help = "note kept in the profile"},
     {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .offset = AT(quiet), .help = "no progress on stderr"},
 };
@@ -51,7 +61,8 @@ static int check_tests(const struct opt_list *tests, struct arena *arena, struct
 		const char *const nearest = err_nearest(tests->items[i], names.items);
 		if (n_chosen == 0)
 			return err_set(err, STATUS_USAGE, "no case begins with '%s'%s%s%s", tests->items[i],
-			    nearest ? "; did you mean '" : "; 'dos-probe list' names them", nearest ? nearest : "", nearest ? "'?" : "");
+			    nearest ? "; did you mean '" : "; 'dos-probe list' names them", nearest ? nearest : "",
+			    nearest ? "'?" : "");
 	}
 	return 0;
 }
@@ -61,7 +72,8 @@ static void gate(struct result *result, const struct harness *harness)
 {
 	const double rate_Bps = result->stats.median * result->bytes_per_unit;
 	const bool is_link = strcmp(result->what, "h2d") == 0 || strcmp(result->what, "d2h") == 0;
-	const double link_Bps = harness->gpu_info.link_Bps > 0 ? harness->gpu_info.link_Bps : 450e9; /* NVLink to the host */
+	const double link_Bps =
+	    harness->gpu_info.link_Bps > 0 ? harness->gpu_info.link_Bps : 450e9; /* NVLink to the host */
 	double limit_Bps = 50e12; /* of any memory; caches of small cases included */
 	if (result->status != RESULT_PASSED)
 		return;
@@ -113,7 +125,8 @@ static void print_results(const struct harness *harness)
 		const struct result *const result = &harness->results[i];
 		const struct stats *const stats = &result->stats;
 		const bool passed = result->status == RESULT_PASSED;
-		char median[UNITS_TEXT_MAX] = "", lo[UNITS_TEXT_MAX], hi[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX] = "", interval[80] = "";
+		char median[UNITS_TEXT_MAX] = "", lo[UNITS_TEXT_MAX], hi[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX] = "",
+		     interval[80] = "";
 		if (passed) {
 			units_print(median, result->unit, stats->median);
 			snprintf(interval, sizeof interval, "%s .. %s", units_print(lo, result->unit, stats->lo),
@@ -137,16 +150,19 @@ static void print_results(const struct harness *harness)
 static int finish(const struct harness *harness, const struct run_options *options, const char *command, struct err *err)
 {
 	static struct derived derived; /* large; once a process */
-	const struct profile_facts facts = {options->name, command, options->note ? options->note : "", !interrupt_seen() && options->tests.n == 0};
+	const struct profile_facts facts = {
+	    options->name, command, options->note ? options->note : "", !interrupt_seen() && options->tests.n == 0};
 	size_t n_errors = 0;
 	derive(&derived, harness);
 	print_results(harness);
 	if (derived.fit.n_full > 0)
-		printf("\nDRAM: %.4g GB/s, copies weigh %.3g (fluid fit, rms error %.1f %%); by direction: %.4g GB/s, H2D %.3g, D2H %.3g "
+		printf("\nDRAM: %.4g GB/s, copies weigh %.3g (fluid fit, rms error %.1f %%); by direction: %.4g GB/s, H2D "
+		       "%.3g, D2H %.3g "
 		       "(%.1f %%)\n",
 		    derived.fit.shared.capacity_Bps / 1e9, derived.fit.shared.weights[FLUID_H2D],
-		    100 * derived.fit.shared_error_frac, derived.fit.split.capacity_Bps / 1e9, derived.fit.split.weights[FLUID_H2D],
-		    derived.fit.split.weights[FLUID_D2H], 100 * derived.fit.split_error_frac);
+		    100 * derived.fit.shared_error_frac, derived.fit.split.capacity_Bps / 1e9,
+		    derived.fit.split.weights[FLUID_H2D], derived.fit.split.weights[FLUID_D2H],
+		    100 * derived.fit.split_error_frac);
 	for (size_t i = 0; i < harness->n_results; i++)
 		n_errors += harness->results[i].status == RESULT_ERROR;
 	if (options->out) {
@@ -166,7 +182,8 @@ int command_run(int argc, char **argv, struct arena *arena, struct err *err)
 	struct opt_list rest = {0};
 	struct harness harness;
 	bool done;
-	int rc = command_parse(&table, "dos-probe run [-t NAME..] [--quick] [-o FILE]", argc, argv, &rest, &done, arena, err);
+	int rc =
+	    command_parse(&table, "dos-probe run [-t NAME..] [--quick] [-o FILE]", argc, argv, &rest, &done, arena, err);
 	for (size_t i = 0; rc == 0 && i < rest.n && options.tests.n > 0; i++)
 		opt_list_add(&options.tests, rest.items[i], arena);
 	if (rc == 0 && !done && rest.n > 0 && options.tests.n == 0)
@@ -187,7 +204,8 @@ int command_run(int argc, char **argv, struct arena *arena, struct err *err)
 
 int command_list(int argc, char **argv, struct arena *arena, struct err *err)
 {
-	static const struct table_column columns[] = {{"case", "case", UNIT_NONE}, {"status", "here", UNIT_NONE}, {"what", "what", UNIT_NONE}};
+	static const struct table_column columns[] = {
+	    {"case", "case", UNIT_NONE}, {"status", "here", UNIT_NONE}, {"what", "what", UNIT_NONE}};
 	const struct opt_table none = {NULL, NULL, 0, NULL};
 	struct opt_list rest = {0};
 	char reason[256] = "";

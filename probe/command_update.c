@@ -24,16 +24,74 @@ struct update_options {
 
 #define AT(member) offsetof(struct update_options, member)
 static const struct opt update_opts[] = {
-    {.name = "policy", .kind = OPT_LIST, .offset = AT(policies), .arg = "SPEC", .help = "dos:.. or hybrid:.., lists and ranges in it allowed (repeatable)"},
-    {.name = "points", .kind = OPT_TEXT, .offset = AT(points), .arg = "FILE", .help = "lines 'SPEC [subgroup [subgroups [threads]]]'; - is stdin"},
-    {.name = "subgroup", .kind = OPT_NUMBER, .unit = UNIT_PARAMS, .offset = AT(subgroup), .min = 1, .max = 1e11, .fallback = "100M", .arg = "S", .help = "parameters of a subgroup"},
-    {.name = "subgroups", .kind = OPT_NUMBER, .offset = AT(subgroups), .min = 1, .max = 1e6, .fallback = "12", .arg = "N", .help = "subgroups of a rank"},
-    {.name = "threads", .kind = OPT_INT, .offset = AT(threads), .min = 1, .max = 4096, .arg = "T", .help = "CPU Adam threads of a rank (all, less the workers)"},
-    {.name = "gpus", .kind = OPT_INT, .offset = AT(gpus), .min = 1, .max = 64, .fallback = "1", .arg = "R", .help = "GPUs at once, one rank each"},
-    {.name = "repeats", .letter = 'n', .kind = OPT_INT, .offset = AT(repeats), .min = 1, .max = STATS_SAMPLES_MAX, .fallback = "5", .arg = "REPEATS", .help = "updates of every point, interleaved"},
-    {.name = "output", .letter = 'o', .kind = OPT_TEXT, .offset = AT(out), .arg = "FILE", .help = "validation rows (CSV); raw samples beside it in .samples.csv"},
-    {.name = "trace", .kind = OPT_TEXT, .offset = AT(trace), .arg = "FILE", .help = "Chrome trace of one more update of every point"},
-    {.name = "hw", .kind = OPT_TEXT, .offset = AT(hw), .fallback = "probed", .arg = "NAME", .help = "profile name for the hw column"},
+    {.name = "policy",
+	.kind = OPT_LIST,
+	.offset = AT(policies),
+	.arg = "SPEC",
+	.help = "dos:.. or hybrid:.., lists and ranges in it allowed (repeatable)"},
+    {.name = "points",
+	.kind = OPT_TEXT,
+	.offset = AT(points),
+	.arg = "FILE",
+	.help = "lines 'SPEC [subgroup [subgroups [threads]]]'; - is stdin"},
+    {.name = "subgroup",
+	.kind = OPT_NUMBER,
+	.unit = UNIT_PARAMS,
+	.offset = AT(subgroup),
+	.min = 1,
+	.max = 1e11,
+	.fallback = "100M",
+	.arg = "S",
+	.help = "parameters of a subgroup"},
+    {.name = "subgroups",
+	.kind = OPT_NUMBER,
+	.offset = AT(subgroups),
+	.min = 1,
+	.max = 1e6,
+	.fallback = "12",
+	.arg = "N",
+	.help = "subgroups of a rank"},
+    {.name = "threads",
+	.kind = OPT_INT,
+	.offset = AT(threads),
+	.min = 1,
+	.max = 4096,
+	.arg = "T",
+	.help = "CPU Adam threads of a rank (all, less the workers)"},
+    {.name = "gpus",
+	.kind = OPT_INT,
+	.offset = AT(gpus),
+	.min = 1,
+	.max = 64,
+	.fallback = "1",
+	.arg = "R",
+	.help = "GPUs at once, one rank each"},
+    {.name = "repeats",
+	.letter = 'n',
+	.kind = OPT_INT,
+	.offset = AT(repeats),
+	.min = 1,
+	.max = STATS_SAMPLES_MAX,
+	.fallback = "5",
+	.arg = "REPEATS",
+	.help = "updates of every point, interleaved"},
+    {.name = "output",
+	.letter = 'o',
+	.kind = OPT_TEXT,
+	.offset = AT(out),
+	.arg = "FILE",
+	.help = "validation rows (CSV); raw samples beside it in .samples.csv"},
+    {.name = "trace",
+	.kind = OPT_TEXT,
+	.offset = AT(trace),
+	.arg = "FILE",
+	.help = "Chrome trace of one more update of every point"},
+    {.name = "hw",
+	.kind = OPT_TEXT,
+	.offset = AT(hw),
+	.fallback = "probed",
+	.arg = "NAME",
+	.help = "profile name for the hw column"},
     {.name = "note", .kind = OPT_TEXT, .offset = AT(note), .arg = "TEXT", .help = "kept in the source column"},
     {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .offset = AT(quiet), .help = "no progress on stderr"},
 };
@@ -73,7 +131,8 @@ static int collect_points(struct update_points *points, const struct update_opti
 	    .n_cpus = topology_slice(cpus, topology, 0, (int)options->gpus)};
 	int rc = 0;
 	if (options->policies.n == 0 && !options->points)
-		return err_set(err, STATUS_USAGE, "--policy is needed: dos:stride=2, hybrid:fraction=0.5, or --points FILE");
+		return err_set(
+		    err, STATUS_USAGE, "--policy is needed: dos:stride=2, hybrid:fraction=0.5, or --points FILE");
 	for (size_t i = 0; i < options->policies.n && rc == 0; i++)
 		rc = update_points_add(points, options->policies.items[i], &defaults, arena, err);
 	for (size_t i = 0; i < rest->n && rc == 0; i++)
@@ -97,17 +156,17 @@ static int check_device(const struct update_options *options, const struct updat
 	const double need_bytes = (double)options->gpus * update_host_bytes(points->points, points->n);
 	/* A virtual machine's memory may grow as it is used; there the allocation itself decides. */
 	if (!topology->hypervisor && need_bytes > 0.9 * topology->memory_bytes)
-		return err_set(err, STATUS_ENV, "%.1f GiB of host memory are needed, %.1f GiB are here", need_bytes / 0x1p30,
-		    topology->memory_bytes / 0x1p30);
+		return err_set(err, STATUS_ENV, "%.1f GiB of host memory are needed, %.1f GiB are here",
+		    need_bytes / 0x1p30, topology->memory_bytes / 0x1p30);
 	return 0;
 }
 
 static size_t print_summary(const struct update_job *job)
 {
-	static const struct table_column columns[] = {{"policy", "policy", UNIT_NONE}, {"subgroup", "subgroup", UNIT_PARAMS},
-	    {"n_subgroups", "n", UNIT_NONE}, {"threads", "threads", UNIT_NONE}, {"update_s", "update", UNIT_SECONDS},
-	    {"min_s", "min", UNIT_SECONDS}, {"max_s", "max", UNIT_SECONDS}, {"complete_s", "complete", UNIT_SECONDS}, {"rate", "rate", UNIT_PARAMS_PER_S},
-	    {"check", "result", UNIT_NONE}};
+	static const struct table_column columns[] = {{"policy", "policy", UNIT_NONE},
+	    {"subgroup", "subgroup", UNIT_PARAMS}, {"n_subgroups", "n", UNIT_NONE}, {"threads", "threads", UNIT_NONE},
+	    {"update_s", "update", UNIT_SECONDS}, {"min_s", "min", UNIT_SECONDS}, {"max_s", "max", UNIT_SECONDS},
+	    {"complete_s", "complete", UNIT_SECONDS}, {"rate", "rate", UNIT_PARAMS_PER_S}, {"check", "result", UNIT_NONE}};
 	struct table *const table = table_new(columns, sizeof columns / sizeof columns[0]);
 	size_t n_wrong = 0;
 	for (size_t i = 0; i < job->n_points; i++) {
@@ -126,7 +185,8 @@ static size_t print_summary(const struct update_job *job)
 		table_number(table, stats.min);
 		table_number(table, stats.max);
 		table_number(table, stats_median(result->complete_s, result->n_samples));
-		table_number(table, (double)(point->layout.subgroup_params * point->layout.n_subgroups) * job->n_ranks / stats.median);
+		table_number(table,
+		    (double)(point->layout.subgroup_params * point->layout.n_subgroups) * job->n_ranks / stats.median);
 		table_text(table, !result->verified ? "not verified" : result->check.n_wrong ? "WRONG" : "verified");
 	}
 	table_print(table, FORMAT_TABLE, stdout);
@@ -212,8 +272,12 @@ struct merge_options {
 
 int command_merge(int argc, char **argv, struct arena *arena, struct err *err)
 {
-	static const struct opt opts[] = {{.name = "output", .letter = 'o', .kind = OPT_TEXT,
-	    .offset = offsetof(struct merge_options, out), .arg = "FILE", .help = "medians over the files, a row a point"}};
+	static const struct opt opts[] = {{.name = "output",
+	    .letter = 'o',
+	    .kind = OPT_TEXT,
+	    .offset = offsetof(struct merge_options, out),
+	    .arg = "FILE",
+	    .help = "medians over the files, a row a point"}};
 	struct merge_options options = {0};
 	const struct opt_table table = {&options, opts, 1, NULL};
 	struct opt_list rest = {0};

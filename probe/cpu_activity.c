@@ -32,7 +32,8 @@ double cpu_kernel_bytes(enum cpu_kernel kernel)
 static void choose_kernel(struct cpu_activity *activity, const struct kernel_set *kernels)
 {
 	const struct pool *const pool = activity->pool;
-	activity->adam.arrays = (struct adam_arrays){.m = pool->m, .v = pool->v, .p = pool->p, .g = pool->g, .out = pool->out};
+	activity->adam.arrays =
+	    (struct adam_arrays){.m = pool->m, .v = pool->v, .p = pool->p, .g = pool->g, .out = pool->out};
 	activity->adam.arrays.step = adam_step_of(10, 1.0F);
 	activity->stream.arrays =
 	    (struct stream_arrays){.a = pool->source, .b = pool->p, .c = pool->v, .half = pool->half, .factor = 0.5F};
@@ -81,7 +82,8 @@ static double cpu_step(void *context)
 		adam.arrays.v += at;
 		adam.arrays.p += at;
 		adam.arrays.out += at;
-		adam.arrays.g = activity->kernel == CPU_ADAM_FUSED ? (const void *)(activity->pool->g16 + at) : activity->pool->g + at;
+		adam.arrays.g =
+		    activity->kernel == CPU_ADAM_FUSED ? (const void *)(activity->pool->g16 + at) : activity->pool->g + at;
 	} else {
 		stream.arrays.a += at;
 		stream.arrays.b += at;
@@ -103,10 +105,11 @@ static void cpu_end(void *context)
 	team_free(activity->team);
 }
 
-struct measured cpu_measured(struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int first,
-    int threads)
+struct measured cpu_measured(
+    struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int first, int threads)
 {
-	*activity = (struct cpu_activity){.pool = &harness->pool, .kernel = kernel, .threads = threads, .n = harness->pool.n};
+	*activity =
+	    (struct cpu_activity){.pool = &harness->pool, .kernel = kernel, .threads = threads, .n = harness->pool.n};
 	for (int i = 0; i < threads; i++)
 		activity->cpus[i] = harness->cpus[(first + i) % harness->n_cpus];
 	activity->chunk = (size_t)threads * MEMBER_CHUNK;
@@ -140,5 +143,6 @@ static double spin_step(void *context)
 struct measured spin_measured(struct spin_activity *activity, const struct harness *harness, int first)
 {
 	*activity = (struct spin_activity){harness->cpus[first % harness->n_cpus], &harness->topology};
-	return (struct measured){.activity = {spin_begin, spin_step, NULL, activity}, .what = "spin", .x = 1, .is_hidden = true};
+	return (struct measured){
+	    .activity = {spin_begin, spin_step, NULL, activity}, .what = "spin", .x = 1, .is_hidden = true};
 }

@@ -169,7 +169,8 @@ const char *gpu_gemm_library(const struct gpu_gemm *gemm)
 	return "built without CUDA (no nvcc)";
 }
 
-void gpu_gemm_run(struct gpu *gpu, struct gpu_stream *stream, struct gpu_gemm *gemm, uint16_t *c, const uint16_t *a, const uint16_t *b)
+void gpu_gemm_run(
+    struct gpu *gpu, struct gpu_stream *stream, struct gpu_gemm *gemm, uint16_t *c, const uint16_t *a, const uint16_t *b)
 {
 	(void)gpu, (void)stream, (void)gemm, (void)c, (void)a, (void)b;
 }

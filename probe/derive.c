@@ -15,7 +15,8 @@
 
 #include "probe/activities.h"
 
-static struct derived_value *add(struct derived *derived, const char *name, const char *kind, double value, const char *source)
+static struct derived_value *add(
+    struct derived *derived, const char *name, const char *kind, double value, const char *source)
 {
 	struct derived_value *const out = &derived->values[derived->n_values];
 	if (derived->n_values == DERIVED_VALUES_MAX || !isfinite(value))
@@ -42,7 +43,8 @@ static void add_rate(struct derived *derived, const char *name, const struct res
 	snprintf(out->source, sizeof out->source, "%s, %s", from->key, from->label);
 }
 
-static size_t points_of(double x[], double rate[], size_t max, const struct harness *harness, const char *key, const char *what)
+static size_t points_of(
+    double x[], double rate[], size_t max, const struct harness *harness, const char *key, const char *what)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < harness->n_results && n < max; i++) {
@@ -64,12 +66,14 @@ double derive_alone(const struct harness *harness, const char *key, const char *
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (x[i] >= at)
-			return i == 0 || x[i] == at ? rate[i]
-						    : rate[i - 1] + (rate[i] - rate[i - 1]) * (at - x[i - 1]) / (x[i] - x[i - 1]);
+			return i == 0 || x[i] == at
+			    ? rate[i]
+			    : rate[i - 1] + (rate[i] - rate[i - 1]) * (at - x[i - 1]) / (x[i] - x[i - 1]);
 	return rate[n - 1];
 }
 
-static void add_curve(struct derived *derived, const char *name, const struct harness *harness, const char *key, const char *what)
+static void add_curve(
+    struct derived *derived, const char *name, const struct harness *harness, const char *key, const char *what)
 {
 	struct derived_curve *const curve = &derived->curves[derived->n_curves];
 	*curve = (struct derived_curve){.name = name, .source = key};
@@ -96,15 +100,16 @@ static void add_dram(struct derived *derived, const struct harness *harness)
 	char source[200];
 	if (!fluid_fit_of(&derived->fit, cells, n_cells)) {
 		const double copy = derive_alone(harness, "cpu_copy", "copy", harness->n_cpus) * KERNEL_COPY_BYTES;
-		const double adam = derive_alone(harness, "cpu_adam", "cpu_adam", harness->n_cpus) * KERNEL_ADAM_BYTES(1, 0);
+		const double adam =
+		    derive_alone(harness, "cpu_adam", "cpu_adam", harness->n_cpus) * KERNEL_ADAM_BYTES(1, 0);
 		const double best = fmax(derived->fit.shared.capacity_Bps, fmax(copy, adam));
 		if (best > 0)
 			add(derived, "dram_Bps", "measured", best, "largest traffic seen; no co-run filled DRAM");
 		return;
 	}
 	snprintf(source, sizeof source,
-	    "fluid fit to %zu co-runs of CPU Adam and copies, %zu of them full, rms error %.1f %% (waiting threads sleep)", n_cells,
-	    derived->fit.n_full, 100 * derived->fit.shared_error_frac);
+	    "fluid fit to %zu co-runs of CPU Adam and copies, %zu of them full, rms error %.1f %% (waiting threads sleep)",
+	    n_cells, derived->fit.n_full, 100 * derived->fit.shared_error_frac);
 	struct derived_value *const dram = add(derived, "dram_Bps", "measured", derived->fit.shared.capacity_Bps, source);
 	dram->lo = derived->fit.capacity_lo_Bps;
 	dram->hi = derived->fit.capacity_hi_Bps;
@@ -113,7 +118,8 @@ static void add_dram(struct derived *derived, const struct harness *harness)
 
 static void add_counted(struct derived *derived)
 {
-	static const char counted[] = "counted in the kernel: loads, and stores once (to lines just loaded, or past the cache)";
+	static const char counted[] =
+	    "counted in the kernel: loads, and stores once (to lines just loaded, or past the cache)";
 	add(derived, "cpu_adam_bytes_per_param", "assumed", KERNEL_ADAM_BYTES(1, 0), counted);
 	add(derived, "cpu_unscale_bytes_per_param", "assumed", KERNEL_UNSCALE_BYTES, counted);
 	add(derived, "cpu_downscale_bytes_per_param", "assumed", KERNEL_DOWNSCALE_BYTES, counted);
@@ -123,7 +129,8 @@ static void add_counted(struct derived *derived)
 static void add_cores(struct derived *derived, const struct harness *harness)
 {
 	const struct result *const one = harness_find(harness, "cpu_smt", "sibling", "", 1, -1);
-	const struct result *const all = harness_find(harness, "cpu_smt", "sibling", "", harness->topology.threads_per_core, -1);
+	const struct result *const all =
+	    harness_find(harness, "cpu_smt", "sibling", "", harness->topology.threads_per_core, -1);
 	if (one && all && all != one)
 		add(derived, "smt_gain", "measured", fmax(1, all->stats.median / one->stats.median), "cpu_smt");
 	else
@@ -133,11 +140,13 @@ static void add_cores(struct derived *derived, const struct harness *harness)
 	for (size_t i = 0; i < derived->n_corun && n < 16; i++) {
 		const struct derived_corun *const row = &derived->corun[i];
 		if (strcmp(row->second, "cpu_downscale") == 0 && row->first_threads + row->second_threads > harness->n_cpus)
-			fracs[n++] = sqrt(row->first_together / row->first_alone * row->second_together / row->second_alone);
+			fracs[n++] =
+			    sqrt(row->first_together / row->first_alone * row->second_together / row->second_alone);
 	}
 	if (n > 0) {
-		struct derived_value *const out = add(derived, "adam_downscale_corun_frac", "measured", fmin(1, stats_median(fracs, n)),
-		    "contention_downscale, all hardware threads for Adam: geometric mean of both speeds");
+		struct derived_value *const out =
+		    add(derived, "adam_downscale_corun_frac", "measured", fmin(1, stats_median(fracs, n)),
+			"contention_downscale, all hardware threads for Adam: geometric mean of both speeds");
 		struct stats stats;
 		stats_of(&stats, fracs, n);
 		out->lo = fmin(1, stats.min);
@@ -148,11 +157,14 @@ static void add_cores(struct derived *derived, const struct harness *harness)
 
 static void add_link(struct derived *derived, const struct harness *harness)
 {
-	add_rate(derived, "h2d_duplex_Bps", harness_find(harness, "bidirectional_memcpy_ce", "h2d", "d2h", -1, -1), 1, false);
-	add_rate(derived, "d2h_duplex_Bps", harness_find(harness, "bidirectional_memcpy_ce", "d2h", "h2d", -1, -1), 1, false);
-	add_rate(derived, "push_pageable_params_per_s", harness_find(harness, "push_pageable", "push_pageable", "", -1, -1), 1, false);
-	add_rate(derived, "flush_pageable_params_per_s", harness_find(harness, "flush_pageable", "flush_pageable", "", -1, -1), 1,
-	    false);
+	add_rate(
+	    derived, "h2d_duplex_Bps", harness_find(harness, "bidirectional_memcpy_ce", "h2d", "d2h", -1, -1), 1, false);
+	add_rate(
+	    derived, "d2h_duplex_Bps", harness_find(harness, "bidirectional_memcpy_ce", "d2h", "h2d", -1, -1), 1, false);
+	add_rate(derived, "push_pageable_params_per_s", harness_find(harness, "push_pageable", "push_pageable", "", -1, -1),
+	    1, false);
+	add_rate(derived, "flush_pageable_params_per_s",
+	    harness_find(harness, "flush_pageable", "flush_pageable", "", -1, -1), 1, false);
 }
 
 static void add_gpu(struct derived *derived, const struct harness *harness)
@@ -167,11 +179,13 @@ static void add_gpu(struct derived *derived, const struct harness *harness)
 	add_rate(derived, "hbm_Bps", harness_find(harness, "device_local_copy", "hbm_copy", "", -1, -1), 8, false);
 	add_rate(derived, "gpu_adam_params_per_s", harness_find(harness, "gpu_adam", "gpu_adam", "", -1, -1), 1, false);
 	add_rate(derived, "kernel_launch_s", harness_find(harness, "gpu_launch", "launch", "", -1, -1), 1, true);
-	add(derived, "layer_forward_launch_s", "assumed", 3e-4, "eager framework: about 40 launches and their host code a layer");
+	add(derived, "layer_forward_launch_s", "assumed", 3e-4,
+	    "eager framework: about 40 launches and their host code a layer");
 	add(derived, "layer_backward_launch_s", "assumed", 6e-4, "twice the forward");
 	for (size_t i = 0; i < sizeof datasheet / sizeof datasheet[0]; i++) {
 		if (strstr(harness->gpu_info.name, datasheet[i].part)) {
-			add(derived, "gpu_flop_per_s", "datasheet", datasheet[i].flop_per_s, "vendor, SXM part, dense 16 bit");
+			add(derived, "gpu_flop_per_s", "datasheet", datasheet[i].flop_per_s,
+			    "vendor, SXM part, dense 16 bit");
 			return;
 		}
 	}
@@ -193,7 +207,8 @@ void derive(struct derived *derived, const struct harness *harness)
 	add_dram(derived, harness);
 	add_counted(derived);
 	add_cores(derived, harness);
-	add(derived, "host_memory_bytes", "measured", harness->topology.memory_bytes, "physical memory or the cgroup's limit");
+	add(derived, "host_memory_bytes", "measured", harness->topology.memory_bytes,
+	    "physical memory or the cgroup's limit");
 	if (harness->n_gpus > 0)
 		add_link(derived, harness);
 	add_gpu(derived, harness);

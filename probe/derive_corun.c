@@ -60,7 +60,8 @@ static void add_row(struct derived *derived, const struct derived_corun *row)
 }
 
 /* `first` beside copies: one row; a cell when `first` is a CPU kernel. */
-static size_t with_copies(struct derived *derived, struct fluid_cell *cell, const struct harness *harness, size_t i, double alone)
+static size_t with_copies(
+    struct derived *derived, struct fluid_cell *cell, const struct harness *harness, size_t i, double alone)
 {
 	const struct result *const first = &harness->results[i], *copies[2];
 	const size_t n_copies = copies_after(harness, i, copies);
@@ -83,15 +84,18 @@ static size_t copies_grid(struct derived *derived, struct fluid_cell cells[], si
 {
 	for (size_t i = 0; i < harness->n_results && n_cells < FLUID_CELLS_MAX; i++) {
 		const struct result *const result = &harness->results[i];
-		const bool is_grid = strcmp(result->key, "contention_copies") == 0 || strcmp(result->key, "contention_fused") == 0;
+		const bool is_grid =
+		    strcmp(result->key, "contention_copies") == 0 || strcmp(result->key, "contention_fused") == 0;
 		if (is_grid && result->status == RESULT_PASSED && result->unit == UNIT_PARAMS_PER_S && result->with[0])
-			n_cells += with_copies(derived, &cells[n_cells], harness, i, cpu_alone(harness, result->key, result->what, result->x));
+			n_cells += with_copies(
+			    derived, &cells[n_cells], harness, i, cpu_alone(harness, result->key, result->what, result->x));
 	}
 	return n_cells;
 }
 
 /* Adam beside the downscale worker, with or without copies. */
-static size_t downscale_grid(struct derived *derived, struct fluid_cell cells[], size_t n_cells, const struct harness *harness)
+static size_t downscale_grid(
+    struct derived *derived, struct fluid_cell cells[], size_t n_cells, const struct harness *harness)
 {
 	for (size_t i = 0; i + 1 < harness->n_results && n_cells < FLUID_CELLS_MAX; i++) {
 		const struct result *const adam = &harness->results[i], *const down = adam + 1, *copies[2];
@@ -102,8 +106,9 @@ static size_t downscale_grid(struct derived *derived, struct fluid_cell cells[],
 		const double adam_alone = cpu_alone(harness, "contention_copies", "cpu_adam", adam->x);
 		const double down_alone = cpu_alone(harness, "cpu_downscale", "cpu_downscale", down->x);
 		if (!with_both)
-			add_row(derived, &(struct derived_corun){"cpu_adam", "cpu_downscale", adam->x, down->x, adam_alone,
-					     adam->stats.median, down_alone, down->stats.median});
+			add_row(derived,
+			    &(struct derived_corun){"cpu_adam", "cpu_downscale", adam->x, down->x, adam_alone,
+				adam->stats.median, down_alone, down->stats.median});
 		if (adam->x + down->x > harness->n_cpus)
 			continue;
 		struct fluid_cell cell = {0};
@@ -111,7 +116,8 @@ static size_t downscale_grid(struct derived *derived, struct fluid_cell cells[],
 		add_flow(&cell, down_alone, down->stats.median, down->bytes_per_unit, FLUID_CPU);
 		const size_t n_copies = with_both ? copies_after(harness, i, copies) : 0;
 		for (size_t j = 0; j < n_copies; j++)
-			add_flow(&cell, copy_alone(harness, copies[j]->what, true), copies[j]->stats.median, 1, kind_of(copies[j]));
+			add_flow(&cell, copy_alone(harness, copies[j]->what, true), copies[j]->stats.median, 1,
+			    kind_of(copies[j]));
 		if (with_both)
 			cells[n_cells++] = cell;
 	}
@@ -131,8 +137,10 @@ static void gemm_and_spin(struct derived *derived, const struct harness *harness
 			if (derived->n_corun && strcmp(derived->corun[derived->n_corun - 1].first, "gemm") == 0)
 				derived->corun[derived->n_corun - 1].first_threads = 0;
 		} else if (strcmp(result->key, "contention_spin") == 0) {
-			add_row(derived, &(struct derived_corun){"cpu_adam", "spin", result->x, 1,
-					     cpu_alone(harness, "contention_copies", "cpu_adam", result->x), result->stats.median, 1, 1});
+			add_row(derived,
+			    &(struct derived_corun){"cpu_adam", "spin", result->x, 1,
+				cpu_alone(harness, "contention_copies", "cpu_adam", result->x), result->stats.median, 1,
+				1});
 		}
 	}
 }

@@ -25,7 +25,8 @@ static void print_help(void)
 	printf("dos-probe: calibrates a machine for dos\n\nUsage: dos-probe COMMAND [options]\n\nCommands:\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-8s %s\n", commands[i].name, commands[i].summary);
-	printf("\n  -h, --help     this text; 'dos-probe COMMAND --help' for a command\n  --version      name and version\n");
+	printf(
+	    "\n  -h, --help     this text; 'dos-probe COMMAND --help' for a command\n  --version      name and version\n");
 }
 
 static int unknown_command(const char *word, struct err *err)
@@ -56,8 +57,8 @@ static int dispatch(int argc, char **argv, struct arena *arena, struct err *err)
 	return unknown_command(argv[1], err);
 }
 
-int command_parse(const struct opt_table *table, const char *usage, int argc, char **argv, struct opt_list *rest, bool *done,
-    struct arena *arena, struct err *err)
+int command_parse(const struct opt_table *table, const char *usage, int argc, char **argv, struct opt_list *rest,
+    bool *done, struct arena *arena, struct err *err)
 {
 	*done = false;
 	for (int i = 1; i < argc; i++) {

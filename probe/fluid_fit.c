@@ -110,8 +110,8 @@ static double fit_shared(struct fluid_constants *best, const struct fluid_cell c
 }
 
 /* From the shared fit, one constant at a time until none improves. */
-static double fit_split(struct fluid_constants *best, const struct fluid_cell cells[], size_t n_cells, double largest_Bps,
-    double least)
+static double fit_split(
+    struct fluid_constants *best, const struct fluid_cell cells[], size_t n_cells, double largest_Bps, double least)
 {
 	bool improves = true;
 	for (int round = 0; round < 20 && improves; round++) {

@@ -68,8 +68,8 @@ static void enqueue_d2h(struct gpu_activity *activity, size_t i)
 	gpu_d2h(activity->gpu, activity->stream, activity->host + at, activity->device + at, activity->bytes);
 }
 
-struct measured copy_measured(struct gpu_activity *activity, struct harness *harness, int device, enum copy_kind kind,
-    size_t bytes)
+struct measured copy_measured(
+    struct gpu_activity *activity, struct harness *harness, int device, enum copy_kind kind, size_t bytes)
 {
 	const size_t batch = COPY_BATCH_BYTES / bytes;
 	const size_t host_bytes =
@@ -77,7 +77,9 @@ struct measured copy_measured(struct gpu_activity *activity, struct harness *har
 	*activity = (struct gpu_activity){.harness = harness,
 	    .gpu = harness->gpus[device],
 	    .bytes = bytes,
-	    .batch = batch < 1 ? 1 : batch > COPY_BATCH_MAX ? COPY_BATCH_MAX : batch,
+	    .batch = batch < 1           ? 1
+		: batch > COPY_BATCH_MAX ? COPY_BATCH_MAX
+					 : batch,
 	    .enqueue = kind == COPY_H2D ? enqueue_h2d : enqueue_d2h,
 	    .host = kind == COPY_H2D ? harness->pool.dma_in : harness->pool.dma_out,
 	    .device = kind == COPY_H2D ? harness->dev_a : harness->dev_b,
@@ -90,8 +92,8 @@ struct measured copy_measured(struct gpu_activity *activity, struct harness *har
 	    .unit = UNIT_BYTES_PER_S};
 }
 
-struct measured pageable_measured(struct gpu_activity *activity, struct harness *harness, enum copy_kind kind, size_t bytes,
-    char *host)
+struct measured pageable_measured(
+    struct gpu_activity *activity, struct harness *harness, enum copy_kind kind, size_t bytes, char *host)
 {
 	struct measured measured = copy_measured(activity, harness, 0, kind, bytes);
 	activity->host = host;
@@ -113,8 +115,10 @@ static size_t kernel_params(const struct harness *harness)
 static void enqueue_adam(struct gpu_activity *activity, size_t i)
 {
 	const struct harness *const harness = activity->harness;
-	struct adam_arrays arrays = {.m = (float *)(void *)harness->dev_a, .v = (float *)(void *)harness->dev_b,
-	    .p = (float *)(void *)harness->dev_c, .g = harness->dev_d,
+	struct adam_arrays arrays = {.m = (float *)(void *)harness->dev_a,
+	    .v = (float *)(void *)harness->dev_b,
+	    .p = (float *)(void *)harness->dev_c,
+	    .g = harness->dev_d,
 	    .out = (uint16_t *)(void *)(harness->dev_d + harness->device_bytes / 2)};
 	arrays.step = adam_step_of(10, 1.0F);
 	(void)i;
@@ -141,16 +145,17 @@ static void enqueue_copy(struct gpu_activity *activity, size_t i)
 {
 	const struct harness *const harness = activity->harness;
 	(void)i;
-	gpu_copy(activity->gpu, activity->stream, (float *)(void *)harness->dev_c, (const float *)(const void *)harness->dev_a,
-	    kernel_params(harness));
+	gpu_copy(activity->gpu, activity->stream, (float *)(void *)harness->dev_c,
+	    (const float *)(const void *)harness->dev_a, kernel_params(harness));
 }
 
 static void enqueue_triad(struct gpu_activity *activity, size_t i)
 {
 	const struct harness *const harness = activity->harness;
 	(void)i;
-	gpu_triad(activity->gpu, activity->stream, (float *)(void *)harness->dev_c, (const float *)(const void *)harness->dev_a,
-	    (const float *)(const void *)harness->dev_b, 0.5F, kernel_params(harness));
+	gpu_triad(activity->gpu, activity->stream, (float *)(void *)harness->dev_c,
+	    (const float *)(const void *)harness->dev_a, (const float *)(const void *)harness->dev_b, 0.5F,
+	    kernel_params(harness));
 }
 
 static void enqueue_empty(struct gpu_activity *activity, size_t i)

@@ -13,10 +13,10 @@
 
 enum { HUGE_PAGE_BYTES = 2 << 20, PAGE_BYTES = 4096 };
 
-static const struct activity_plan full_plan = {.warm_s = 0.10, .window_s = 0.045, .limit_s = 0.5, .n_min = 7, .n_max = 15,
-    .precision_frac = 0.02};
-static const struct activity_plan quick_plan = {.warm_s = 0.03, .window_s = 0.012, .limit_s = 0.15, .n_min = 7, .n_max = 9,
-    .precision_frac = 0.02};
+static const struct activity_plan full_plan = {
+    .warm_s = 0.10, .window_s = 0.045, .limit_s = 0.5, .n_min = 7, .n_max = 15, .precision_frac = 0.02};
+static const struct activity_plan quick_plan = {
+    .warm_s = 0.03, .window_s = 0.012, .limit_s = 0.15, .n_min = 7, .n_max = 9, .precision_frac = 0.02};
 
 /* ---- memory */
 
@@ -68,12 +68,14 @@ static void cut_pool(struct pool *pool)
 static int open_pool(struct harness *harness, struct err *err)
 {
 	struct pool *const pool = &harness->pool;
-	const double cache_params = harness->topology.cache_bytes * (harness->quick ? 4 : 8) / 16 * harness->topology.n_nodes;
+	const double cache_params =
+	    harness->topology.cache_bytes * (harness->quick ? 4 : 8) / 16 * harness->topology.n_nodes;
 	double params = harness->quick ? 16e6 : 96e6;
 	params = cache_params > params ? cache_params : params;
 	params = params > 512e6 ? 512e6 : params;
 	pool->copy_bytes = (size_t)(harness->quick ? 256 : 1024) << 20;
-	while (26 * params + 2 * (double)pool->copy_bytes > 0.4 * harness->topology.memory_bytes && pool->copy_bytes > 1 << 20) {
+	while (26 * params + 2 * (double)pool->copy_bytes > 0.4 * harness->topology.memory_bytes &&
+	    pool->copy_bytes > 1 << 20) {
 		params /= 2; /* a small machine: say so in the profile by the sizes kept there */
 		pool->copy_bytes /= 2;
 	}
@@ -130,7 +132,8 @@ static void open_gpus(struct harness *harness)
 
 int harness_open(struct harness *harness, bool quick, FILE *progress, struct err *err)
 {
-	*harness = (struct harness){.kernels = kernels_best(), .quick = quick, .progress = progress, .start_s = clock_now_s()};
+	*harness =
+	    (struct harness){.kernels = kernels_best(), .quick = quick, .progress = progress, .start_s = clock_now_s()};
 	harness->plan = quick ? quick_plan : full_plan;
 	harness->results = xmalloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
 	topology_read(&harness->topology);
@@ -202,8 +205,8 @@ size_t harness_contention_threads(int counts[16], const struct harness *harness)
 
 /* ---- results */
 
-static struct result *append(struct harness *harness, const struct probe_case *probe_case, const char *label,
-    const struct measured *measured)
+static struct result *append(
+    struct harness *harness, const struct probe_case *probe_case, const char *label, const struct measured *measured)
 {
 	if (harness->n_results == HARNESS_RESULTS_MAX)
 		abort(); /* the tables are fixed: enlarge HARNESS_RESULTS_MAX with them */
@@ -246,7 +249,8 @@ struct result *harness_measure(struct harness *harness, const struct probe_case 
 	if (interrupt_seen())
 		return NULL;
 	if (harness->progress)
-		fprintf(harness->progress, "\r\033[K%5.1f s  %s %s", clock_now_s() - harness->start_s, probe_case->key, label);
+		fprintf(
+		    harness->progress, "\r\033[K%5.1f s  %s %s", clock_now_s() - harness->start_s, probe_case->key, label);
 	for (size_t i = 0; i < n; i++)
 		activities[i] = measured[i].activity;
 	activity_measure(results, activities, n, &harness->plan);
@@ -267,13 +271,14 @@ void harness_waive(struct harness *harness, const struct probe_case *probe_case,
 	snprintf(result->note, sizeof result->note, "%.150s", reason);
 }
 
-const struct result *harness_find(const struct harness *harness, const char *key, const char *what, const char *with, double x,
-    double with_x)
+const struct result *harness_find(
+    const struct harness *harness, const char *key, const char *what, const char *with, double x, double with_x)
 {
 	for (size_t i = 0; i < harness->n_results; i++) {
 		const struct result *const result = &harness->results[i];
 		if (result->status == RESULT_PASSED && strcmp(result->key, key) == 0 && strcmp(result->what, what) == 0 &&
-		    strcmp(result->with, with) == 0 && (x < 0 || result->x == x) && (with_x < 0 || result->with_x == with_x))
+		    strcmp(result->with, with) == 0 && (x < 0 || result->x == x) &&
+		    (with_x < 0 || result->with_x == with_x))
 			return result;
 	}
 	return NULL;

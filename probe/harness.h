@@ -103,7 +103,7 @@ struct result *harness_record(struct harness *harness, const struct probe_case *
 void harness_waive(struct harness *harness, const struct probe_case *probe_case, const char *reason);
 
 /* The result of (key, what, with, x, with_x); NULL if not measured. x or with_x < 0 match anything. */
-const struct result *harness_find(const struct harness *harness, const char *key, const char *what, const char *with, double x,
-    double with_x);
+const struct result *harness_find(
+    const struct harness *harness, const char *key, const char *what, const char *with, double x, double with_x);
 
 #endif

@@ -46,7 +46,8 @@ struct stream_arrays {
 struct kernel_set {
 	const char *name; /* "avx512", "avx2", "scalar" */
 	void (*adam[2][2])(const struct adam_arrays *, size_t begin, size_t end); /* [enum grad_kind][has out] */
-	void (*adam_stream)(const struct adam_arrays *, size_t begin, size_t end); /* four reads, three writes, little else */
+	void (*adam_stream)(
+	    const struct adam_arrays *, size_t begin, size_t end); /* four reads, three writes, little else */
 	void (*downscale[2])(const struct stream_arrays *, size_t begin, size_t end); /* half = b; past the cache */
 	void (*unscale)(const struct stream_arrays *, size_t begin, size_t end); /* a = a factor, in place */
 	void (*copy)(const struct stream_arrays *, size_t begin, size_t end); /* a = b; past the cache */

@@ -30,7 +30,8 @@ static void write_provenance(struct jsonw *w, const struct harness *harness, con
 	strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	snprintf(machine, sizeof machine, "%.120s, %d hardware threads on %d cores, %d NUMA node(s)%s; %d x %.120s",
 	    harness->topology.model, harness->topology.n_threads, harness->topology.n_cores, harness->topology.n_nodes,
-	    harness->topology.hypervisor ? ", virtual" : "", harness->n_gpus, harness->n_gpus ? harness->gpu_info.name : "GPU");
+	    harness->topology.hypervisor ? ", virtual" : "", harness->n_gpus,
+	    harness->n_gpus ? harness->gpu_info.name : "GPU");
 	jsonw_key(w, "provenance");
 	jsonw_object(w);
 	jsonw_member_string(w, "tool", "dos-probe " DOS_VERSION);
@@ -233,8 +234,8 @@ static bool is_plain(const struct derived_corun *row)
 	return strcmp(row->first, "cpu_adam") == 0 || strcmp(row->first, "gemm") == 0;
 }
 
-static void write_profile(struct jsonw *w, const struct harness *harness, const struct derived *derived,
-    const struct profile_facts *facts)
+static void write_profile(
+    struct jsonw *w, const struct harness *harness, const struct derived *derived, const struct profile_facts *facts)
 {
 	jsonw_object(w);
 	jsonw_member_string(w, "schema", "dos-hwprofile/1");

@@ -8,16 +8,17 @@
 
 #include "model/base/table.h"
 
-#define RUN_COLUMNS(X)                                                                                                   \
-	X(id) X(hw) X(model) X(layers) X(hidden) X(heads) X(kv_heads) X(ffn) X(vocab) X(seq) X(gpus) X(mbs) X(grad_accum)    \
-	X(checkpointing) X(policy) X(subgroup) X(n_subgroups) X(threads) X(forward_s) X(backward_s) X(update_s) X(other_s)   \
-	X(iteration_s) X(gpu_peak_bytes) X(host_peak_bytes) X(exclude) X(source)
+#define RUN_COLUMNS(X) \
+	X(id) \
+	X(hw) X(model) X(layers) X(hidden) X(heads) X(kv_heads) X(ffn) X(vocab) X(seq) X(gpus) X(mbs) X(grad_accum) \
+	    X(checkpointing) X(policy) X(subgroup) X(n_subgroups) X(threads) X(forward_s) X(backward_s) X(update_s) \
+		X(other_s) X(iteration_s) X(gpu_peak_bytes) X(host_peak_bytes) X(exclude) X(source)
 
 enum run_column {
 #define COLUMN_ENUM(name) RUN_##name,
 	RUN_COLUMNS(COLUMN_ENUM)
 #undef COLUMN_ENUM
-	N_RUN_COLUMNS
+	    N_RUN_COLUMNS
 };
 
 static const struct table_column run_columns[] = {
@@ -27,8 +28,8 @@ static const struct table_column run_columns[] = {
 };
 
 static const struct table_column sample_columns[] = {{.key = "policy"}, {.key = "subgroup"}, {.key = "n_subgroups"},
-    {.key = "threads"}, {.key = "gpus"}, {.key = "repeat"}, {.key = "update_s"}, {.key = "complete_s"}, {.key = "verified"}, {.key = "n_wrong"},
-    {.key = "n_differing_bits"}, {.key = "worst_relative_error"}};
+    {.key = "threads"}, {.key = "gpus"}, {.key = "repeat"}, {.key = "update_s"}, {.key = "complete_s"}, {.key = "verified"},
+    {.key = "n_wrong"}, {.key = "n_differing_bits"}, {.key = "worst_relative_error"}};
 
 static int save_table(const char *path, struct table *table, struct err *err)
 {
@@ -117,7 +118,8 @@ int runs_csv_write_samples(const char *path, const struct update_job *job, struc
 		}
 	}
 	char name[4096];
-	const size_t length = strlen(path), stem = length > 4 && strcmp(path + length - 4, ".csv") == 0 ? length - 4 : length;
+	const size_t length = strlen(path),
+		     stem = length > 4 && strcmp(path + length - 4, ".csv") == 0 ? length - 4 : length;
 	snprintf(name, sizeof name, "%.*s.samples.csv", (int)stem, path);
 	const int rc = save_table(name, table, err);
 	table_free(table);
@@ -220,7 +222,8 @@ static int merge_file(struct merged *merged, const char *path, struct arena *are
 		if (number > 1 && line[strspn(line, "\r\n")])
 			rc = merge_line(merged, line, arena, err);
 		else if (number == 1 && strncmp(line, "id,hw,model,", 12) != 0)
-			rc = err_set(err, STATUS_INPUT, "not a file of validation rows: it does not begin with id,hw,model");
+			rc =
+			    err_set(err, STATUS_INPUT, "not a file of validation rows: it does not begin with id,hw,model");
 		if (rc)
 			rc = err_wrap(err, "%s:%zu", path, number);
 	}
@@ -231,8 +234,8 @@ static int merge_file(struct merged *merged, const char *path, struct arena *are
 static const char *merged_source(const struct merged_row *row, const struct stats *stats, struct arena *arena)
 {
 	const char *const note = strstr(row->cells[RUN_source], "; ");
-	return arena_printf(arena, "dos-probe update: median of %zu processes, %.4g..%.4g s%s", stats->n, stats->min, stats->max,
-	    note ? note : "");
+	return arena_printf(arena, "dos-probe update: median of %zu processes, %.4g..%.4g s%s", stats->n, stats->min,
+	    stats->max, note ? note : "");
 }
 
 int runs_csv_merge(const char *out_path, const char *const paths[], size_t n_paths, struct arena *arena, struct err *err)

@@ -122,7 +122,8 @@ static void read_processor(struct topology *topology)
 		fclose(file);
 	struct utsname name;
 	if (uname(&name) == 0)
-		snprintf(topology->kernel, sizeof topology->kernel, "%.30s %.60s %.30s", name.sysname, name.release, name.machine);
+		snprintf(topology->kernel, sizeof topology->kernel, "%.30s %.60s %.30s", name.sysname, name.release,
+		    name.machine);
 }
 
 void topology_read(struct topology *topology)

@@ -18,7 +18,8 @@ static int copies_of(struct chain_copy copies[UPDATE_TENSORS], const struct upda
 			copies[t] = (struct chain_copy){rank->tensor_stream[t], t * pitch, pitch};
 		return UPDATE_TENSORS;
 	}
-	struct gpu_stream *const stream = run->policy->chain == CHAIN_SERIAL || is_fetch ? rank->fetch_stream : rank->write_stream;
+	struct gpu_stream *const stream =
+	    run->policy->chain == CHAIN_SERIAL || is_fetch ? rank->fetch_stream : rank->write_stream;
 	copies[0] = (struct chain_copy){stream, 0, UPDATE_TENSORS * pitch};
 	return 1;
 }
@@ -42,7 +43,8 @@ static void widen_gradients(const struct update_run *run, size_t x, int slot)
 {
 	const struct update_rank *const rank = run->rank;
 	struct gpu *const gpu = rank->gpu;
-	const size_t op = update_trace_begin(run->trace, rank->rank, gpu, rank->compute_stream, LANE_GPU, "gradient cast", x);
+	const size_t op =
+	    update_trace_begin(run->trace, rank->rank, gpu, rank->compute_stream, LANE_GPU, "gradient cast", x);
 	gpu_widen_bf16(gpu, rank->compute_stream, rank->dev_grads32[slot], rank->dev_grads16 + run->layout->pitch * x,
 	    run->layout->subgroup_params);
 	update_trace_end(run->trace, op, gpu, rank->compute_stream);
@@ -59,7 +61,8 @@ void update_chain_fetch(struct update_run *run, size_t j)
 	for (int i = 0; i < n_copies; i++) {
 		struct gpu_stream *const stream = copies[i].stream;
 		if (run->policy->chain != CHAIN_PUBLISHED || i == 0)
-			wait_for_buffer(run, j, stream); /* published: each tensor follows its own write-back on its stream */
+			wait_for_buffer(
+			    run, j, stream); /* published: each tensor follows its own write-back on its stream */
 		else if (j >= 1)
 			gpu_stream_wait(gpu, stream, rank->narrowed[j - 1]);
 		const size_t op = update_trace_begin(run->trace, rank->rank, gpu, stream, LANE_H2D, "fetch", x);
@@ -138,11 +141,15 @@ void update_chain_resident(struct update_run *run, size_t x)
 	const size_t pitch = run->layout->pitch;
 	float *const state = update_resident_of(rank, run->layout, run->policy, x);
 	widen_gradients(run, x, 0);
-	struct adam_arrays arrays = {.m = state, .v = state + pitch, .p = state + 2 * pitch, .g = rank->dev_grads32[0],
+	struct adam_arrays arrays = {.m = state,
+	    .v = state + pitch,
+	    .p = state + 2 * pitch,
+	    .g = rank->dev_grads32[0],
 	    .out = rank->dev_half + pitch * x};
 	arrays.step = run->step;
 	arrays.step.inv_scale = run->scale;
-	const size_t op = update_trace_begin(run->trace, rank->rank, rank->gpu, rank->compute_stream, LANE_GPU, "gpu adam", x);
+	const size_t op =
+	    update_trace_begin(run->trace, rank->rank, rank->gpu, rank->compute_stream, LANE_GPU, "gpu adam", x);
 	gpu_adam(rank->gpu, rank->compute_stream, &arrays, run->layout->subgroup_params);
 	update_trace_end(run->trace, op, rank->gpu, rank->compute_stream);
 }

@@ -105,8 +105,8 @@ static bool same_layout(const struct update_layout *a, const struct update_layou
 }
 
 /* Poisons the device's 16-bit parameters, sends gradients and resident state. */
-static void fill_device(struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy,
-    bool send_grads)
+static void fill_device(
+    struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy, bool send_grads)
 {
 	struct gpu *const gpu = rank->gpu;
 	const size_t n = layout->pitch * layout->n_subgroups;

@@ -39,8 +39,8 @@ static int add_one(struct update_points *points, const char *spec, const struct 
 }
 
 /* Every combination of the values of a SPEC's pairs, the first pair slowest. */
-static int expand(struct opt_list *out, const struct spec *spec, size_t pair, const char *text, struct arena *arena,
-    struct err *err)
+static int expand(
+    struct opt_list *out, const struct spec *spec, size_t pair, const char *text, struct arena *arena, struct err *err)
 {
 	if (pair == spec->n_pairs) {
 		opt_list_add(out, text, arena);
@@ -86,8 +86,8 @@ static int read_count(double *value, const char *word, double max, struct err *e
 	return 0;
 }
 
-static int add_line(struct update_points *points, char *line, const struct update_defaults *defaults, struct arena *arena,
-    struct err *err)
+static int add_line(
+    struct update_points *points, char *line, const struct update_defaults *defaults, struct arena *arena, struct err *err)
 {
 	struct update_defaults own = *defaults;
 	char *words[WORDS_MAX], *save = NULL;

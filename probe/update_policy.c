@@ -60,9 +60,11 @@ static const struct opt hybrid_opts[] = {
 static int check_dos(const struct update_policy *policy, struct err *err)
 {
 	if (!policy->has_stride)
-		return err_set(err, STATUS_USAGE, "dos: stride is needed here, as in dos:stride=2 ('dos model' finds the best one)");
+		return err_set(
+		    err, STATUS_USAGE, "dos: stride is needed here, as in dos:stride=2 ('dos model' finds the best one)");
 	if (policy->chain == CHAIN_PUBLISHED && policy->stride == 1)
-		return err_set(err, STATUS_USAGE, "dos: stride=1 needs chain=serial or chain=duplex; the published code has no stride 1");
+		return err_set(err, STATUS_USAGE,
+		    "dos: stride=1 needs chain=serial or chain=duplex; the published code has no stride 1");
 	return 0;
 }
 
@@ -90,8 +92,8 @@ static void fill_defaults(struct update_policy *policy)
 static int check_both(const struct update_policy *policy, const char *name, struct err *err)
 {
 	if (policy->chain != CHAIN_DUPLEX && policy->buffers != 1)
-		return err_set(err, STATUS_USAGE, "%s: buffers=%lld needs chain=duplex; %s has one buffer set", name, policy->buffers,
-		    chain_words[policy->chain]);
+		return err_set(err, STATUS_USAGE, "%s: buffers=%lld needs chain=duplex; %s has one buffer set", name,
+		    policy->buffers, chain_words[policy->chain]);
 	if (policy->unscale == UNSCALE_SEPARATE && policy->grads == UPDATE_GRADS_BF16)
 		return err_set(err, STATUS_USAGE, "%s: unscale=separate needs grads=fp32", name);
 	return 0;
@@ -105,7 +107,8 @@ int update_policy_parse(struct update_policy *policy, const char *text, struct a
 		return rc;
 	const bool is_hybrid = strcmp(spec.name, "hybrid") == 0;
 	if (!is_hybrid && strcmp(spec.name, "dos") != 0)
-		return err_set(err, STATUS_USAGE, "policy '%s' cannot be run by dos-probe; dos or hybrid would be accepted", spec.name);
+		return err_set(err, STATUS_USAGE, "policy '%s' cannot be run by dos-probe; dos or hybrid would be accepted",
+		    spec.name);
 	const struct opt *const opts = is_hybrid ? hybrid_opts : dos_opts;
 	const size_t n_opts = is_hybrid ? N_OPTS(hybrid_opts) : N_OPTS(dos_opts);
 	*policy = (struct update_policy){.kind = is_hybrid ? UPDATE_HYBRID : UPDATE_DOS, .ratio = 1};

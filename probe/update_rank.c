@@ -31,7 +31,8 @@ static void touch(void *context, size_t begin, size_t end)
 /* First touch by the rank's own threads, on its node. */
 static int map_host(struct update_rank *rank, struct err *err)
 {
-	rank->host = mmap(NULL, rank->host_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	rank->host =
+	    mmap(NULL, rank->host_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (rank->host == MAP_FAILED) {
 		rank->host = NULL;
 		return err_set(err, STATUS_ENV, "rank %d: %.1f GiB of host memory were refused", rank->rank,
@@ -170,8 +171,8 @@ float *update_state_of(const struct update_rank *rank, const struct update_layou
 	return rank->state + UPDATE_TENSORS * layout->pitch * x;
 }
 
-float *update_resident_of(const struct update_rank *rank, const struct update_layout *layout,
-    const struct update_policy *policy, size_t x)
+float *update_resident_of(
+    const struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy, size_t x)
 {
 	const size_t first = (size_t)(policy->ratio * (double)layout->n_subgroups);
 	return rank->dev_resident + UPDATE_TENSORS * layout->pitch * (x - first);

@@ -83,7 +83,7 @@ void update_rank_verify(struct update_rank *rank, const struct update_layout *la
 
 float *update_state_of(const struct update_rank *rank, const struct update_layout *layout, size_t x);
 /* Place of resident subgroup x on the device. */
-float *update_resident_of(const struct update_rank *rank, const struct update_layout *layout,
-    const struct update_policy *policy, size_t x);
+float *update_resident_of(
+    const struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy, size_t x);
 
 #endif

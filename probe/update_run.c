@@ -8,8 +8,8 @@
 
 /* ---- host operations */
 
-static void run_team(const struct update_run *run, struct team *team, enum lane lane, const char *name, size_t x,
-    struct team_work work)
+static void run_team(
+    const struct update_run *run, struct team *team, enum lane lane, const char *name, size_t x, struct team_work work)
 {
 	const double start_s = clock_now_s();
 	work.n = run->layout->subgroup_params;
@@ -20,7 +20,8 @@ static void run_team(const struct update_run *run, struct team *team, enum lane 
 
 static void unscale(struct update_run *run, size_t x)
 {
-	struct stream_call call = {run->rank->kernels->unscale, {.a = run->rank->grads32 + run->layout->pitch * x, .factor = run->scale}};
+	struct stream_call call = {
+	    run->rank->kernels->unscale, {.a = run->rank->grads32 + run->layout->pitch * x, .factor = run->scale}};
 	run_team(run, run->team, LANE_MAIN, "unscale", x, (struct team_work){.run = stream_call_run, .context = &call});
 }
 
@@ -218,9 +219,9 @@ void update_run_open(struct update_run *run, int t)
 		run->worker_cpus[i] = rank->cpus[(run->threads + i) % rank->n_cpus];
 	run->team = team_new(run->threads, run->team_cpus);
 	team_bind_caller(run->team);
-	run->worker = fused ? NULL
-			    : update_worker_new(workers, run->worker_cpus, run->layout->n_subgroups, worker_downscale,
-				  worker_begin, run);
+	run->worker = fused
+	    ? NULL
+	    : update_worker_new(workers, run->worker_cpus, run->layout->n_subgroups, worker_downscale, worker_begin, run);
 	run->rank->n_pushed = 0;
 }
 

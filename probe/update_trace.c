@@ -38,8 +38,8 @@ static size_t append(struct update_trace *trace, const struct traced_op *op)
 	return index;
 }
 
-void update_trace_host(struct update_trace *trace, int rank, enum lane lane, const char *name, size_t subgroup,
-    double start_s, double end_s)
+void update_trace_host(
+    struct update_trace *trace, int rank, enum lane lane, const char *name, size_t subgroup, double start_s, double end_s)
 {
 	if (trace)
 		append(trace, &(struct traced_op){name, lane, rank, subgroup, start_s, end_s, NULL, NULL});

@@ -19,7 +19,7 @@ enum lane {
 #define LANE_ENUM(name, text) LANE_##name,
 	LANE_LIST(LANE_ENUM)
 #undef LANE_ENUM
-	N_LANES
+	    N_LANES
 };
 
 struct traced_op {
@@ -41,8 +41,8 @@ struct update_trace {
 void update_trace_init(struct update_trace *trace);
 void update_trace_release(struct update_trace *trace);
 /* A host operation with its clock readings. Does nothing on NULL, as all below. */
-void update_trace_host(struct update_trace *trace, int rank, enum lane lane, const char *name, size_t subgroup,
-    double start_s, double end_s);
+void update_trace_host(
+    struct update_trace *trace, int rank, enum lane lane, const char *name, size_t subgroup, double start_s, double end_s);
 /* Around the enqueuing of a device operation; returns an index for the end. */
 size_t update_trace_begin(struct update_trace *trace, int rank, struct gpu *gpu, struct gpu_stream *stream, enum lane lane,
     const char *name, size_t subgroup);

@@ -66,14 +66,15 @@ void gpu_adam(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arra
 void gpu_widen_bf16(struct gpu *gpu, struct gpu_stream *stream, float *to, const uint16_t *from, size_t n);
 void gpu_narrow_bf16(struct gpu *gpu, struct gpu_stream *stream, uint16_t *to, const float *from, size_t n);
 void gpu_copy(struct gpu *gpu, struct gpu_stream *stream, float *to, const float *from, size_t n);
-void gpu_triad(struct gpu *gpu, struct gpu_stream *stream, float *a, const float *b, const float *c, float factor, size_t n);
+void gpu_triad(
+    struct gpu *gpu, struct gpu_stream *stream, float *a, const float *b, const float *c, float factor, size_t n);
 void gpu_empty(struct gpu *gpu, struct gpu_stream *stream);
 
 /* C[m,n] = A[m,k] B[k,n], bf16 in and out, fp32 sums; through cuBLASLt where it can be opened, else an own kernel. */
 struct gpu_gemm *gpu_gemm_new(struct gpu *gpu, size_t m, size_t n, size_t k);
 const char *gpu_gemm_library(const struct gpu_gemm *gemm); /* "cublasLt 13.1", "own kernel: reason" */
-void gpu_gemm_run(struct gpu *gpu, struct gpu_stream *stream, struct gpu_gemm *gemm, uint16_t *c, const uint16_t *a,
-    const uint16_t *b);
+void gpu_gemm_run(
+    struct gpu *gpu, struct gpu_stream *stream, struct gpu_gemm *gemm, uint16_t *c, const uint16_t *a, const uint16_t *b);
 void gpu_gemm_free(struct gpu *gpu, struct gpu_gemm *gemm);
 
 #ifdef __cplusplus

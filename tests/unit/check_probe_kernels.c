@@ -51,8 +51,11 @@ static size_t sets(const struct kernel_set *list[3])
 
 static struct adam_arrays arrays_of(struct data *data, size_t offset, enum grad_kind grad)
 {
-	return (struct adam_arrays){.m = data->m + offset, .v = data->v + offset, .p = data->p + offset,
-	    .g = grad == GRAD_FP32 ? (const void *)(data->g + offset) : data->g16 + offset, .out = data->out + offset,
+	return (struct adam_arrays){.m = data->m + offset,
+	    .v = data->v + offset,
+	    .p = data->p + offset,
+	    .g = grad == GRAD_FP32 ? (const void *)(data->g + offset) : data->g16 + offset,
+	    .out = data->out + offset,
 	    .step = adam_step_of(3, 0.5F)};
 }
 
@@ -102,11 +105,12 @@ START_TEST(sets_agree_bit_for_bit)
 					const size_t has_out = variant >> 1;
 					fill(&want);
 					fill(&got);
-					const struct adam_arrays a = arrays_of(&want, offset, grad), b = arrays_of(&got, offset, grad);
+					const struct adam_arrays a = arrays_of(&want, offset, grad),
+								 b = arrays_of(&got, offset, grad);
 					kernels_scalar.adam[grad][has_out](&a, 0, sizes[size]);
 					list[s]->adam[grad][has_out](&b, 0, sizes[size]);
-					ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "%s variant %zu n %zu offset %zu",
-					    list[s]->name, variant, sizes[size], offset);
+					ck_assert_msg(memcmp(&want, &got, sizeof want) == 0,
+					    "%s variant %zu n %zu offset %zu", list[s]->name, variant, sizes[size], offset);
 				}
 }
 END_TEST
@@ -116,10 +120,22 @@ static const struct {
 	float value;
 	uint16_t bf16, fp16;
 } halves[] = {
-    {0.0F, 0x0000, 0x0000}, {-0.0F, 0x8000, 0x8000}, {1.0F, 0x3f80, 0x3c00}, {-2.5F, 0xc020, 0xc100},
-    {1.00390625F, 0x3f80, 0x3c04}, {1.01171875F, 0x3f82, 0x3c0c}, {65504.0F, 0x4780, 0x7bff}, {65519.0F, 0x4780, 0x7bff},
-    {65520.0F, 0x4780, 0x7c00}, {1e6F, 0x4974, 0x7c00}, {0x1p-24F, 0x3380, 0x0001}, {0x1p-25F, 0x3300, 0x0000},
-    {0x1.8p-24F, 0x33c0, 0x0002}, {0x1p-14F, 0x3880, 0x0400}, {0x1.ffcp-15F, 0x3880, 0x0400}, {INFINITY, 0x7f80, 0x7c00},
+    {0.0F, 0x0000, 0x0000},
+    {-0.0F, 0x8000, 0x8000},
+    {1.0F, 0x3f80, 0x3c00},
+    {-2.5F, 0xc020, 0xc100},
+    {1.00390625F, 0x3f80, 0x3c04},
+    {1.01171875F, 0x3f82, 0x3c0c},
+    {65504.0F, 0x4780, 0x7bff},
+    {65519.0F, 0x4780, 0x7bff},
+    {65520.0F, 0x4780, 0x7c00},
+    {1e6F, 0x4974, 0x7c00},
+    {0x1p-24F, 0x3380, 0x0001},
+    {0x1p-25F, 0x3300, 0x0000},
+    {0x1.8p-24F, 0x33c0, 0x0002},
+    {0x1p-14F, 0x3880, 0x0400},
+    {0x1.ffcp-15F, 0x3880, 0x0400},
+    {INFINITY, 0x7f80, 0x7c00},
 };
 
 START_TEST(sixteen_bits)
@@ -136,10 +152,10 @@ START_TEST(sixteen_bits)
 			const struct stream_arrays arrays = {.b = values, .half = bits};
 			list[s]->downscale[kind](&arrays, 0, M);
 			for (size_t i = 0; i < M; i++) {
-				const uint16_t want =
-				    kind == HALF_BF16 ? halves[i % N_ELEMENTS(halves)].bf16 : halves[i % N_ELEMENTS(halves)].fp16;
-				ck_assert_msg(bits[i] == want, "%s kind %d: %g is %#x, want %#x", list[s]->name, kind, (double)values[i],
-				    bits[i], want);
+				const uint16_t want = kind == HALF_BF16 ? halves[i % N_ELEMENTS(halves)].bf16
+									: halves[i % N_ELEMENTS(halves)].fp16;
+				ck_assert_msg(bits[i] == want, "%s kind %d: %g is %#x, want %#x", list[s]->name, kind,
+				    (double)values[i], bits[i], want);
 			}
 		}
 	}

@@ -54,7 +54,8 @@ static double nap(void *context)
 START_TEST(activities_give_their_rate)
 {
 	const struct activity activities[2] = {{.step = nap}, {.step = nap}};
-	const struct activity_plan plan = {.warm_s = 0.01, .window_s = 0.02, .limit_s = 0.5, .n_min = 7, .n_max = 9, .precision_frac = 0.02};
+	const struct activity_plan plan = {
+	    .warm_s = 0.01, .window_s = 0.02, .limit_s = 0.5, .n_min = 7, .n_max = 9, .precision_frac = 0.02};
 	struct activity_result results[2];
 	activity_measure(results, activities, 2, &plan);
 	for (size_t i = 0; i < 2; i++) {

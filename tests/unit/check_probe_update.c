@@ -26,8 +26,11 @@ static void add(struct fixture *f, const char *specs, size_t subgroup_params, si
 
 static void run(struct fixture *f, int n_ranks, size_t n_repeats)
 {
-	f->job = (struct update_job){.topology = &f->topology, .points = f->points.points, .n_points = f->points.n,
-	    .results = arena_zalloc(&f->arena, f->points.n, sizeof(struct update_result)), .n_ranks = n_ranks,
+	f->job = (struct update_job){.topology = &f->topology,
+	    .points = f->points.points,
+	    .n_points = f->points.n,
+	    .results = arena_zalloc(&f->arena, f->points.n, sizeof(struct update_result)),
+	    .n_ranks = n_ranks,
 	    .n_repeats = n_repeats};
 	const int rc = update_measure(&f->job, &f->err);
 	ck_assert_msg(rc == 0, "%s", f->err.text);
@@ -59,7 +62,8 @@ START_TEST(published_at_all_strides)
 	struct fixture *const f = fixture_new();
 	add(f, "dos:stride=0", 5000, 7, 2);
 	add(f, "dos:stride=2..8", 5000, 7, 2);
-	add(f, "dos:stride=2..4,downscale=eager,workers=2", 5000, 8, 1); /* n mod k == 0: the last write-back is not issued */
+	add(f, "dos:stride=2..4,downscale=eager,workers=2", 5000, 8,
+	    1); /* n mod k == 0: the last write-back is not issued */
 	add(f, "dos:stride=2;3,grads=bf16", 777, 9, 2);
 	add(f, "dos:stride=2,ratio=0.5,unscale=fused", 4096, 9, 2);
 	run(f, 1, 2);
@@ -140,11 +144,13 @@ START_TEST(rows_and_their_medians)
 	const char *const out = arena_printf(&f->arena, "%s/out.csv", folder);
 	ck_assert_int_eq(runs_csv_merge(out, paths, 3, &f->arena, &f->err), 0);
 	const char *const text = file_text(&f->arena, out);
-	assert_has(text, "id,hw,model,layers,hidden,heads,kv_heads,ffn,vocab,seq,gpus,mbs,grad_accum,checkpointing,policy,subgroup,"
-			 "n_subgroups,threads,forward_s,backward_s,update_s,other_s,iteration_s,gpu_peak_bytes,host_peak_bytes,"
-			 "exclude,source\n");
-	assert_has(text, "\"dos:stride=2,chain=published,buffers=1,downscale=batch,workers=1,grads=fp32,unscale=separate,flush=async,"
-			 "ratio=1\",100,4,2,,,2,,,,,,");
+	assert_has(text,
+	    "id,hw,model,layers,hidden,heads,kv_heads,ffn,vocab,seq,gpus,mbs,grad_accum,checkpointing,policy,subgroup,"
+	    "n_subgroups,threads,forward_s,backward_s,update_s,other_s,iteration_s,gpu_peak_bytes,host_peak_bytes,"
+	    "exclude,source\n");
+	assert_has(text,
+	    "\"dos:stride=2,chain=published,buffers=1,downscale=batch,workers=1,grads=fp32,unscale=separate,flush=async,"
+	    "ratio=1\",100,4,2,,,2,,,,,,");
 	assert_has(text, "median of 3 processes, 1..3 s; a note");
 	assert_has(text, ",7,,,,,wrong result,");
 	const char *const missing[] = {"/nonexistent.csv"};
@@ -167,17 +173,21 @@ static const struct {
     {"dos:stride=1,chain=duplex,downscale=fused,grads=bf16",
 	"dos:stride=1,chain=duplex,buffers=2,downscale=fused,workers=1,grads=bf16,unscale=fused,flush=async,ratio=1"},
     {"hybrid:fraction=0.5",
-	"hybrid:fraction=0.5,chain=duplex,buffers=3,downscale=fused,workers=1,grads=bf16,unscale=fused,flush=async,prefetch=step"},
+	"hybrid:fraction=0.5,chain=duplex,buffers=3,downscale=fused,workers=1,grads=bf16,unscale=fused,flush=async,"
+	"prefetch=step"},
     {"hybrid:mask=0110,buffers=4",
-	"hybrid:mask=0110,chain=duplex,buffers=4,downscale=fused,workers=1,grads=bf16,unscale=fused,flush=async,prefetch=step"},
+	"hybrid:mask=0110,chain=duplex,buffers=4,downscale=fused,workers=1,grads=bf16,unscale=fused,flush=async,prefetch="
+	"step"},
 };
 
 static const struct {
 	const char *spec, *part;
-} bad[] = {{"zero3-offload", "dos or hybrid"}, {"dos", "stride"}, {"dos:stride=-1", "stride"}, {"dos:stride=2,stride=3", "stride"},
-    {"dos:stride=2,buffers=2", "chain=duplex"}, {"dos:stride=1", "stride 1"}, {"dos:stride=2,grads=bf16,unscale=separate", "grads=fp32"},
-    {"dos:stride=2,chain=triplex", "published, serial or duplex"}, {"hybrid", "fraction"}, {"hybrid:fraction=1.5", "fraction"},
-    {"hybrid:fraction=0.5,mask=01", "one of"}, {"hybrid:mask=012", "mask"}, {"dos:stride=2,color=red", "color"}};
+} bad[] = {{"zero3-offload", "dos or hybrid"}, {"dos", "stride"}, {"dos:stride=-1", "stride"},
+    {"dos:stride=2,stride=3", "stride"}, {"dos:stride=2,buffers=2", "chain=duplex"}, {"dos:stride=1", "stride 1"},
+    {"dos:stride=2,grads=bf16,unscale=separate", "grads=fp32"},
+    {"dos:stride=2,chain=triplex", "published, serial or duplex"}, {"hybrid", "fraction"},
+    {"hybrid:fraction=1.5", "fraction"}, {"hybrid:fraction=0.5,mask=01", "one of"}, {"hybrid:mask=012", "mask"},
+    {"dos:stride=2,color=red", "color"}};
 
 START_TEST(canonical_forms)
 {
@@ -216,7 +226,8 @@ END_TEST
 Suite *probe_update_suite(void)
 {
 	Suite *const suite = suite_create("probe_update");
-	TCase *const core = tcase_create("core"), *const files = tcase_create("files"), *const specs = tcase_create("specs");
+	TCase *const core = tcase_create("core"), *const files = tcase_create("files"),
+		     *const specs = tcase_create("specs");
 	tcase_add_test(core, published_at_all_strides);
 	tcase_add_test(core, chains_and_buffers);
 	tcase_add_test(core, hybrid_fractions_and_masks);
