@@ -167,7 +167,7 @@ static void update(struct build *b, const void *params)
 	end_update(&st, b, p, n_flushed);
 }
 
-/* Beside the states: device buffer sets with an fp32 gradient each, and pinned staging: one 16-bit buffer per CPU subgroup of a window,
+/* Beside the states: device buffer sets, and pinned staging: one 16-bit buffer per CPU subgroup of a window,
  * and per CPU subgroup a 16-bit and an fp32 pinned copy (from the growth of host memory with the stride in published runs). */
 static void memory(struct build *b, const void *params)
 {
