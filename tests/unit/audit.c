@@ -12,8 +12,7 @@ struct audit {
 };
 
 #define audit_msg(a, id, condition, fmt, ...) \
-	ck_assert_msg( \
-	    condition, "%s: op %zu (%s): " fmt, (a)->what, (size_t)(id), op_names[(a)->s->ops[id].kind], __VA_ARGS__)
+	must(condition, "%s: op %zu (%s): " fmt, (a)->what, (size_t)(id), op_names[(a)->s->ops[id].kind], __VA_ARGS__)
 
 /* order[] holds every start and every end once, in time. */
 static void read_order(struct audit *a)
@@ -27,7 +26,7 @@ static void read_order(struct audit *a)
 	for (size_t i = 0; i < 2 * n; i++) {
 		const op_id id = a->t->order[i] >> 1;
 		const bool is_end = a->t->order[i] & 1;
-		ck_assert_msg(id < n, "%s: order[%zu] names op %zu of %zu", a->what, i, (size_t)id, n);
+		must(id < n, "%s: order[%zu] names op %zu of %zu", a->what, i, (size_t)id, n);
 		size_t *const seen = is_end ? &a->ended[id] : &a->started[id];
 		const double at_s = is_end ? a->t->end_s[id] : a->t->start_s[id];
 		audit_msg(a, id, *seen == SIZE_MAX, "twice in order[%zu]", i);

@@ -5,9 +5,17 @@
 #ifndef TESTS_UNIT_AUDIT_H
 #define TESTS_UNIT_AUDIT_H
 
+#include <check.h>
 #include <stdbool.h>
 
 #include "sim/timeline.h"
+
+/* For loops: ck_assert_msg notes every call in a file, this only a failure. */
+#define must(condition, ...)                                                                                               \
+	do {                                                                                                               \
+		if (!(condition))                                                                                          \
+			ck_abort_msg(__VA_ARGS__);                                                                         \
+	} while (0)
 
 /* Dependencies, lanes (one at a time, in order of readiness, never idle while something waits), waits for pushes, order[] and
  * causes; with is_alone every duration is the duration alone, exactly. */

@@ -87,7 +87,7 @@ static void check_span(const struct schedule *s, const struct timeline *t, const
 		if (t->start_s[i] >= from_s && t->end_s[i] <= to_s)
 			amount += s->ops[i].alone_s *
 			    oracle_demand(pool, &(struct running){s->ops[i].kind, s->ops[i].rank}, s->cost);
-	ck_assert_msg(amount <= pool->capacity * (to_s - from_s) * (1 + 1e-9) + 1e-6,
+	must(amount <= pool->capacity * (to_s - from_s) * (1 + 1e-9) + 1e-6,
 	    "%s: %s carries %.17g between %.17g and %.17g s, can %.17g", what, res_names[pool->res], amount, from_s, to_s,
 	    pool->capacity * (to_s - from_s));
 }
@@ -111,7 +111,7 @@ void audit_sharing(const struct schedule *s, const struct timeline *t, const cha
 	g.done_s = arena_zalloc(&g.arena, s->n_ops, sizeof *g.done_s);
 	integrate(&g, t);
 	for (size_t i = 0; i < s->n_ops; i++)
-		ck_assert_msg(fabs(g.done_s[i] - s->ops[i].alone_s) <= 1e-9 * s->ops[i].alone_s + 1e-12 * t->makespan_s,
+		must(fabs(g.done_s[i] - s->ops[i].alone_s) <= 1e-9 * s->ops[i].alone_s + 1e-12 * t->makespan_s,
 		    "%s: op %zu (%s) did %.17g s of its work, has %.17g s", what, i, op_names[s->ops[i].kind], g.done_s[i],
 		    s->ops[i].alone_s);
 	check_spans(s, t, what);

@@ -3,10 +3,11 @@
  * Identical ranks may be folded into one: all ranks written out give the same. Also what must not change a result: running it again;
  * and what may not lengthen one: a faster resource, where every resource's order is fixed.
  */
+#include "tests/unit/audit.h"
 #include "tests/unit/random_trial.h"
 #include "tests/unit/test_util.h"
 
-enum { N_FOLDS = 25, N_REPEATS = 40, N_MONOTONE = 40 };
+enum { N_FOLDS = 100, N_REPEATS = 100, N_MONOTONE = 200 };
 
 static struct random_trial r, other;
 
@@ -31,7 +32,7 @@ static void draw_both(int policy, unsigned long seed)
 
 static void assert_near(double got, double want, const char *name)
 {
-	ck_assert_msg(fabs(got - want) <= 1e-12 * fabs(want), "%s: %s %.17g, folded %.17g", r.what, name, got, want);
+	must(fabs(got - want) <= 1e-12 * fabs(want), "%s: %s %.17g, folded %.17g", r.what, name, got, want);
 }
 
 static void compare_metrics(const struct metrics *all, const struct metrics *one)
@@ -57,7 +58,7 @@ static void compare_ranks(size_t n_ranks)
 	ck_assert_uint_eq(all->n_ops, n_ranks * one->n_ops);
 	for (size_t i = 0; i < all->n_ops; i++) {
 		const size_t id = i % one->n_ops;
-		ck_assert_msg(fabs(all->end_s[i] - one->end_s[id]) <= 1e-12 * one->makespan_s,
+		must(fabs(all->end_s[i] - one->end_s[id]) <= 1e-12 * one->makespan_s,
 		    "%s: operation %zu of rank %zu ends at %.17g s, folded %.17g", r.what, id, i / one->n_ops,
 		    all->end_s[i], one->end_s[id]);
 	}
@@ -90,7 +91,7 @@ START_TEST(same_inputs_same_bytes)
 		random_trial_run(&other); /* a first run into fresh memory, then one into what the last left */
 		random_trial_run(&other);
 		const struct timeline *const a = &r.trial.timeline, *const b = &other.trial.timeline;
-		ck_assert_msg(a->n_ops == b->n_ops && !memcmp(a->start_s, b->start_s, a->n_ops * sizeof *a->start_s) &&
+		must(a->n_ops == b->n_ops && !memcmp(a->start_s, b->start_s, a->n_ops * sizeof *a->start_s) &&
 			!memcmp(a->end_s, b->end_s, a->n_ops * sizeof *a->end_s) &&
 			!memcmp(a->order, b->order, 2 * a->n_ops * sizeof *a->order) &&
 			!memcmp(a->cause, b->cause, a->n_ops * sizeof *a->cause) && !memcmp(a->limit, b->limit, a->n_ops),
@@ -119,7 +120,7 @@ START_TEST(faster_is_never_longer)
 		ck_assert_int_eq(hwprofile_scale(&r.hw, resource, factor, &err), 0);
 		random_trial_run(&r);
 		random_trial_run(&other);
-		ck_assert_msg(r.trial.metrics.iteration_s <= other.trial.metrics.iteration_s * (1 + 1e-12),
+		must(r.trial.metrics.iteration_s <= other.trial.metrics.iteration_s * (1 + 1e-12),
 		    "seed %lu, %s: %s %.3g times as fast takes %.17g instead of %.17g s", seed, chains[_i], resource,
 		    factor, r.trial.metrics.iteration_s, other.trial.metrics.iteration_s);
 	}

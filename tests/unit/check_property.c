@@ -7,7 +7,7 @@
 #include "tests/unit/random_trial.h"
 #include "tests/unit/test_util.h"
 
-enum { N_SEEDS = 150 };
+enum { N_SEEDS = 400 };
 
 static struct random_trial r;
 static struct expected expected;
@@ -57,11 +57,10 @@ static void check_bounds(void)
 	double sum_s = 0;
 	for (size_t i = 0; i < s->n_ops; i++)
 		sum_s += s->ops[i].rank == 0 ? s->ops[i].alone_s : 0;
-	ck_assert_msg(
-	    path_s <= makespan_s * (1 + 1e-12), "%s: critical path %.17g s, makespan %.17g s", r.what, path_s, makespan_s);
+	must(path_s <= makespan_s * (1 + 1e-12), "%s: critical path %.17g s, makespan %.17g s", r.what, path_s, makespan_s);
 	if (r.in.sharing == &sharing_none)
-		ck_assert_msg(makespan_s <= sum_s * (1 + 1e-12), "%s: makespan %.17g s, all operations %.17g s", r.what,
-		    makespan_s, sum_s);
+		must(makespan_s <= sum_s * (1 + 1e-12), "%s: makespan %.17g s, all operations %.17g s", r.what, makespan_s,
+		    sum_s);
 }
 
 START_TEST(makespan_is_bounded)
@@ -114,18 +113,24 @@ static void note(struct subject *subject, const struct op *op, double start_s, d
 	}
 }
 
-static struct subject subject_of(size_t rank, size_t iteration, size_t x)
+/* What happens to each subgroup: [rank][iteration][subgroup]. */
+static struct subject *list_subjects(void)
 {
 	const struct schedule *const s = &r.trial.schedule;
-	struct subject subject = {.write_back_start_s = INFINITY};
-	for (size_t i = 0; i < s->n_ops; i++)
-		if (s->ops[i].rank == rank && s->ops[i].iteration == iteration && s->ops[i].subgroup == (int32_t)x)
-			note(&subject, &s->ops[i], r.trial.timeline.start_s[i], r.trial.timeline.end_s[i]);
-	return subject;
+	const size_t n = r.trial.workload.n_subgroups, n_subjects = s->n_ranks * s->n_iterations * n;
+	struct subject *const subjects = arena_zalloc(&r.arena, n_subjects, sizeof *subjects);
+	for (size_t i = 0; i < n_subjects; i++)
+		subjects[i].write_back_start_s = INFINITY;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		const struct op *const op = &s->ops[i];
+		if (op->subgroup >= 0)
+			note(&subjects[(op->rank * s->n_iterations + op->iteration) * n + (size_t)op->subgroup], op,
+			    r.trial.timeline.start_s[i], r.trial.timeline.end_s[i]);
+	}
+	return subjects;
 }
 
-#define subject_msg(condition) \
-	ck_assert_msg(condition, "%s: iteration %zu, subgroup %zu: not " #condition, r.what, iteration, x)
+#define subject_msg(condition) must(condition, "%s: iteration %zu, subgroup %zu: not " #condition, r.what, iteration, x)
 
 /* By the CPU: unscaled where that is a pass of its own, updated, downscaled unless fused, pushed once, in this order. */
 static void check_cpu_subgroup(const struct subject *s, size_t iteration, size_t x)
@@ -164,16 +169,17 @@ static void check_updates(void)
 {
 	const struct schedule *const s = &r.trial.schedule;
 	const size_t n = r.trial.workload.n_subgroups;
+	const struct subject *const subjects = list_subjects();
 	for (size_t i = 0; i < s->n_iterations * n * s->n_ranks && expected.is_known; i++) {
 		const size_t x = i % n, iteration = i / n % s->n_iterations;
-		const struct subject subject = subject_of(i / n / s->n_iterations, iteration, x);
-		ck_assert_msg(r.trial.places[x] == expected.places[x], "%s: subgroup %zu has place %d, want %d", r.what, x,
+		must(r.trial.places[x] == expected.places[x], "%s: subgroup %zu has place %d, want %d", r.what, x,
 		    r.trial.places[x], expected.places[x]);
-		subject_msg(subject.adam_params == r.trial.workload.subgroups[x].n_params);
+		subject_msg(subjects[i].adam_params == r.trial.workload.subgroups[x].n_params);
 		if (expected.places[x] == PLACE_CPU)
-			check_cpu_subgroup(&subject, iteration, x);
+			check_cpu_subgroup(&subjects[i], iteration, x);
 		else
-			check_gpu_subgroup(&subject, iteration, x, expected.has_lost_write_back && x == last_streamed());
+			check_gpu_subgroup(
+			    &subjects[i], iteration, x, expected.has_lost_write_back && x == last_streamed());
 	}
 }
 
@@ -202,7 +208,7 @@ static void check_bytes(void)
 	}
 	for (size_t i = 0; i < s->n_iterations * s->n_ranks && expected.is_known; i++) {
 		const size_t rank = i % s->n_ranks, iteration = i / s->n_ranks;
-		ck_assert_msg(fabs(up[rank][iteration] - expected.h2d_bytes) <= tolerance &&
+		must(fabs(up[rank][iteration] - expected.h2d_bytes) <= tolerance &&
 			fabs(down[rank][iteration] - expected.d2h_bytes) <= tolerance,
 		    "%s: %.17g B up, %.17g B down, want %.17g and %.17g", r.what, up[rank][iteration],
 		    down[rank][iteration], expected.h2d_bytes, expected.d2h_bytes);
@@ -227,19 +233,19 @@ static void check_phases(void)
 	const op_id *const last = &s->marks[(s->n_iterations - 1) * PHASE_N], *const before = last - PHASE_N;
 	const double begin_s = end_s[before[PHASE_OTHER]], finish_s = end_s[last[PHASE_OTHER]];
 	ck_assert(m->forward_s + m->backward_s + m->update_s + m->other_s == m->iteration_s);
-	ck_assert_msg(fabs(m->iteration_s - (finish_s - begin_s)) <= 1e-12 * finish_s,
-	    "%s: phases add up to %.17g of %.17g s", r.what, m->iteration_s, finish_s - begin_s);
+	must(fabs(m->iteration_s - (finish_s - begin_s)) <= 1e-12 * finish_s, "%s: phases add up to %.17g of %.17g s",
+	    r.what, m->iteration_s, finish_s - begin_s);
 	ck_assert(m->forward_s >= 0 && m->backward_s >= 0 && m->update_s > 0 && m->other_s >= 0);
-	ck_assert_msg(fabs(m->update_s - (end_s[last[PHASE_UPDATE]] - end_s[last[PHASE_BACKWARD]])) <= 1e-12 * finish_s,
+	must(fabs(m->update_s - (end_s[last[PHASE_UPDATE]] - end_s[last[PHASE_BACKWARD]])) <= 1e-12 * finish_s,
 	    "%s: update takes %.17g s, by its marks %.17g", r.what, m->update_s,
 	    end_s[last[PHASE_UPDATE]] - end_s[last[PHASE_BACKWARD]]);
-	ck_assert_msg(fabs(m->other_s - (finish_s - end_s[last[PHASE_UPDATE]])) <= 1e-12 * finish_s, "%s: other", r.what);
+	must(fabs(m->other_s - (finish_s - end_s[last[PHASE_UPDATE]])) <= 1e-12 * finish_s, "%s: other", r.what);
 	for (size_t lane = 0; lane < LANE_N; lane++)
 		ck_assert(m->busy_frac[lane] >= 0 && m->busy_frac[lane] <= 1 + 1e-9);
 	double path_s = 0;
 	for (size_t res = 0; res < RES_N; res++)
 		path_s += m->path_s[res];
-	ck_assert_msg(fabs(path_s - (end_s[last[PHASE_UPDATE]] - begin_s)) <= 1e-9 * finish_s,
+	must(fabs(path_s - (end_s[last[PHASE_UPDATE]] - begin_s)) <= 1e-9 * finish_s,
 	    "%s: the critical path explains %.17g of %.17g s", r.what, path_s, end_s[last[PHASE_UPDATE]] - begin_s);
 }
 
@@ -251,35 +257,55 @@ END_TEST
 
 /* ---- memory */
 
+struct ledger {
+	double held[POOL_N][MEM_N], most[POOL_N];
+};
+
+/* Position in order[] of each start and end of rank 0's operations, then the events there, in order of creation. */
+static uint32_t *list_events(void)
+{
+	const struct schedule *const s = &r.trial.schedule;
+	uint32_t *const first = arena_zalloc(&r.arena, 2 * s->n_ops + s->n_mem, sizeof *first),
+			*const next = first + 2 * s->n_ops;
+	for (size_t e = s->n_mem; e-- > 0;) {
+		const size_t at = 2 * (size_t)s->mem[e].op + s->mem[e].at_end;
+		next[e] = first[at];
+		first[at] = (uint32_t)e + 1;
+	}
+	return first;
+}
+
+static void book(struct ledger *ledger, const struct mem_event *event)
+{
+	double *const held = ledger->held[event->pool];
+	double sum = 0;
+	held[event->mem] += event->bytes;
+	must(held[event->mem] >= -1, "%s: %s falls to %.17g B below what is held for good", r.what, mem_names[event->mem],
+	    held[event->mem]);
+	for (size_t mem = 0; mem < MEM_N; mem++)
+		sum += held[mem];
+	ledger->most[event->pool] = fmax(ledger->most[event->pool], sum);
+}
+
 /* Walks the ledger in order: never below what is held for good, back there after the last iteration; the peak is the metrics'. */
 static void check_memory(void)
 {
 	const struct schedule *const s = &r.trial.schedule;
-	double held[POOL_N][MEM_N] = {{0}}, most[POOL_N] = {0}, resident[POOL_N] = {0};
-	for (size_t i = 0; i < 2 * s->n_ops; i++) {
-		const op_id id = r.trial.timeline.order[i] >> 1;
-		for (size_t e = 0; e < s->n_mem && s->ops[id].rank == 0; e++) {
-			const struct mem_event *const event = &s->mem[e];
-			if (event->op != id || event->at_end != (r.trial.timeline.order[i] & 1))
-				continue;
-			held[event->pool][event->mem] += event->bytes;
-			ck_assert_msg(held[event->pool][event->mem] >= -1,
-			    "%s: %s falls to %.17g B below what is held for good", r.what, mem_names[event->mem],
-			    held[event->pool][event->mem]);
-			double sum = 0;
-			for (size_t mem = 0; mem < MEM_N; mem++)
-				sum += held[event->pool][mem];
-			most[event->pool] = fmax(most[event->pool], sum);
-		}
-	}
+	struct ledger ledger = {.most = {0}};
+	double resident[POOL_N] = {0};
+	const uint32_t *const events = list_events();
+	for (size_t i = 0; i < 2 * s->n_ops; i++)
+		for (uint32_t e = events[r.trial.timeline.order[i]]; e; e = events[2 * s->n_ops + e - 1])
+			if (s->ops[s->mem[e - 1].op].rank == 0)
+				book(&ledger, &s->mem[e - 1]);
 	for (size_t i = 0; i < POOL_N * MEM_N; i++) {
-		ck_assert_msg(fabs(held[i / MEM_N][i % MEM_N]) <= 1, "%s: %.17g B of %s are left", r.what,
-		    held[i / MEM_N][i % MEM_N], mem_names[i % MEM_N]);
+		must(fabs(ledger.held[i / MEM_N][i % MEM_N]) <= 1, "%s: %.17g B of %s are left", r.what,
+		    ledger.held[i / MEM_N][i % MEM_N], mem_names[i % MEM_N]);
 		resident[i / MEM_N] += s->resident_bytes[i / MEM_N][i % MEM_N];
 	}
-	assert_rel(r.trial.metrics.gpu_peak_bytes, resident[POOL_GPU] + most[POOL_GPU], 1e-9);
-	assert_rel(
-	    r.trial.metrics.host_peak_bytes, (resident[POOL_HOST] + most[POOL_HOST]) * r.trial.workload.batch.gpus, 1e-9);
+	assert_rel(r.trial.metrics.gpu_peak_bytes, resident[POOL_GPU] + ledger.most[POOL_GPU], 1e-9);
+	assert_rel(r.trial.metrics.host_peak_bytes,
+	    (resident[POOL_HOST] + ledger.most[POOL_HOST]) * r.trial.workload.batch.gpus, 1e-9);
 }
 
 START_TEST(memory_returns_to_its_start)

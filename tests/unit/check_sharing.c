@@ -6,6 +6,7 @@
  */
 #include <gsl/gsl_rng.h>
 
+#include "tests/unit/audit.h"
 #include "tests/unit/oracle.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/test_util.h"
@@ -101,7 +102,7 @@ static void make(unsigned long seed)
 	gsl_rng_set(set.rng, seed);
 	rig_init(&set.rig);
 	random_machine();
-	rig_start(&set.rig);
+	cost_init(&set.rig.cost, &set.rig.hw, &set.rig.workload, 0, 0);
 	random_classes(seed % 2);
 	random_set();
 	oracle_caps(set.cap, set.running, set.n, &set.rig.cost);
@@ -143,9 +144,8 @@ START_TEST(no_resource_is_over_its_capacity)
 		struct oracle_pool pools[ORACLE_POOLS_MAX];
 		const size_t n_pools = oracle_pools(pools, &set.rig.cost, set.n_ranks);
 		for (size_t p = 0; p < n_pools; p++)
-			ck_assert_msg(use_of(&pools[p]) <= pools[p].capacity * (1 + 1e-9),
-			    "seed %lu: %s %zu gives %.17g of %.17g", set.seed, res_names[pools[p].res], p,
-			    use_of(&pools[p]), pools[p].capacity);
+			must(use_of(&pools[p]) <= pools[p].capacity * (1 + 1e-9), "seed %lu: %s %zu gives %.17g of %.17g",
+			    set.seed, res_names[pools[p].res], p, use_of(&pools[p]), pools[p].capacity);
 	}
 }
 END_TEST
@@ -160,9 +160,9 @@ START_TEST(everything_is_at_its_cap_or_has_a_bottleneck)
 			bool is_held = set.speed[i] >= set.cap[i] * (1 - 1e-12);
 			for (size_t p = 0; p < n_pools && !is_held; p++)
 				is_held = is_bottleneck(&pools[p], i);
-			ck_assert_msg(set.speed[i] > 0 && set.speed[i] <= set.cap[i],
-			    "seed %lu: speed %zu is %.17g, cap %.17g", set.seed, i, set.speed[i], set.cap[i]);
-			ck_assert_msg(is_held, "seed %lu: nothing holds operation %zu at %.17g, cap %.17g", set.seed, i,
+			must(set.speed[i] > 0 && set.speed[i] <= set.cap[i], "seed %lu: speed %zu is %.17g, cap %.17g",
+			    set.seed, i, set.speed[i], set.cap[i]);
+			must(is_held, "seed %lu: nothing holds operation %zu at %.17g, cap %.17g", set.seed, i,
 			    set.speed[i], set.cap[i]);
 		}
 	}
@@ -176,7 +176,7 @@ START_TEST(an_allocator_of_its_own_agrees)
 		double want[SET_MAX];
 		oracle_speeds(want, set.running, set.n, &set.rig.cost, set.n_ranks);
 		for (size_t i = 0; i < set.n; i++)
-			ck_assert_msg(fabs(set.speed[i] - want[i]) <= 1e-9 * want[i],
+			must(fabs(set.speed[i] - want[i]) <= 1e-9 * want[i],
 			    "seed %lu: speed %zu (%s) is %.17g, want %.17g", set.seed, i, op_names[set.running[i].kind],
 			    set.speed[i], want[i]);
 	}
@@ -199,8 +199,8 @@ START_TEST(limits_are_true)
 						      : false;
 			for (size_t p = 0; p < n_pools && !is_true; p++)
 				is_true = pools[p].res == limit && is_bottleneck(&pools[p], i);
-			ck_assert_msg(is_true, "seed %lu: operation %zu at %.17g, cap %.17g: limit %d", set.seed, i,
-			    set.speed[i], set.cap[i], limit);
+			must(is_true, "seed %lu: operation %zu at %.17g, cap %.17g: limit %d", set.seed, i, set.speed[i],
+			    set.cap[i], limit);
 		}
 	}
 }
@@ -227,8 +227,7 @@ START_TEST(ranks_may_change_places)
 				}
 		allocate(&sharing_fluid, set.speed);
 		for (size_t i = 0; i < n; i++)
-			ck_assert_msg(
-			    fabs(set.speed[i] - before.speed[from[i]]) <= 1e-12 && set.limit[i] == before.limit[from[i]],
+			must(fabs(set.speed[i] - before.speed[from[i]]) <= 1e-12 && set.limit[i] == before.limit[from[i]],
 			    "seed %lu: ranks %zu and %zu change places, operation %zu runs at %.17g, before %.17g",
 			    set.seed, a, b, i, set.speed[i], before.speed[from[i]]);
 	}
@@ -253,7 +252,7 @@ START_TEST(identical_ranks_fold)
 		set.n_ranks = 1;
 		allocate(&sharing_fluid, set.speed);
 		for (size_t i = 0; i < n_ranks * n_own; i++)
-			ck_assert_msg(fabs(all[i] - set.speed[i % n_own]) <= 1e-12 * all[i],
+			must(fabs(all[i] - set.speed[i % n_own]) <= 1e-12 * all[i],
 			    "seed %lu: %zu ranks, %.17g, folded %.17g", set.seed, n_ranks, all[i], set.speed[i % n_own]);
 	}
 }
@@ -276,7 +275,7 @@ START_TEST(units_do_not_matter)
 		set.rig.hw.hbm_Bps *= 3e9;
 		allocate(&sharing_fluid, scaled);
 		for (size_t i = 0; i < set.n; i++)
-			ck_assert_msg(fabs(scaled[i] - set.speed[i]) <= 1e-9 * set.speed[i],
+			must(fabs(scaled[i] - set.speed[i]) <= 1e-9 * set.speed[i],
 			    "seed %lu: speed %zu is %.17g, scaled %.17g", set.seed, i, set.speed[i], scaled[i]);
 	}
 }
@@ -288,7 +287,8 @@ START_TEST(without_contention_all_run_alone)
 	{
 		allocate(&sharing_none, set.speed);
 		for (size_t i = 0; i < set.n; i++)
-			ck_assert(set.speed[i] == 1 && set.limit[i] == RES_N);
+			must(set.speed[i] == 1 && set.limit[i] == RES_N, "seed %lu: operation %zu at %.17g", set.seed, i,
+			    set.speed[i]);
 	}
 }
 END_TEST

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "tests/unit/audit.h"
 #include "tests/unit/test_util.h"
 
 struct reading {
@@ -21,14 +22,14 @@ static const char *word(const struct reading *r, const char *key)
 static bool is(const struct reading *r, const char *key, const char *value)
 {
 	const char *const text = word(r, key);
-	ck_assert_msg(text != NULL, "no %s in the canonical SPEC of %s", key, r->spec.name);
+	must(text != NULL, "no %s in the canonical SPEC of %s", key, r->spec.name);
 	return !strcmp(text, value);
 }
 
 static double number(const struct reading *r, const char *key)
 {
 	const char *const text = word(r, key);
-	ck_assert_msg(text != NULL, "no %s in the canonical SPEC of %s", key, r->spec.name);
+	must(text != NULL, "no %s in the canonical SPEC of %s", key, r->spec.name);
 	return strtod(text, NULL);
 }
 
@@ -125,7 +126,7 @@ void expect_trial(struct expected *e, const struct trial *trial, struct arena *a
 	struct reading r = {.w = &trial->workload};
 	struct err err = {0};
 	*e = (struct expected){0};
-	ck_assert_msg(spec_parse(&r.spec, trial->policy, arena, &err) == 0, "%s: %s", trial->policy, err.text);
+	must(spec_parse(&r.spec, trial->policy, arena, &err) == 0, "%s: %s", trial->policy, err.text);
 	for (size_t i = 0; i < N_ELEMENTS(known); i++)
 		e->is_known |= !strcmp(known[i], r.spec.name);
 	if (!e->is_known)

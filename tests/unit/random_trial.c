@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/random_trial.h"
 
+#include "tests/unit/audit.h"
 #include "tests/unit/plain_machine.h"
 #include "tests/unit/test_util.h"
 
@@ -184,7 +185,7 @@ void random_trial_draw(struct random_trial *r, const struct policy *policy, unsi
 	do
 		draw_spec(r, policy);
 	while (!is_accepted(r) && ++n_drawn < 100);
-	ck_assert_msg(n_drawn < 100, "seed %lu: %s accepts none of its options", seed, policy->name);
+	must(n_drawn < 100, "seed %lu: %s accepts none of its options", seed, policy->name);
 	snprintf(r->what, sizeof r->what, "seed %lu, %s, %s, %.0f ranks%s, %.0f micro-batches, %s", seed, r->spec,
 	    r->in.sharing->name, r->in.batch.gpus, r->in.is_unfolded ? " written out" : "", r->in.batch.grad_accum,
 	    r->in.batch.n_subgroups > 0 ? "update only" : "whole iterations");
@@ -196,7 +197,7 @@ void random_trial_run(struct random_trial *r)
 	arena_reset(&r->arena);
 	memset(&r->trial, 0, sizeof r->trial);
 	const int code = trial_run(&r->trial, &r->in, &r->arena, &err);
-	ck_assert_msg(code == 0, "%s: %s", r->what, err.text);
+	must(code == 0, "%s: %s", r->what, err.text);
 }
 
 void random_trial_init(struct random_trial *r)
