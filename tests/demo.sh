@@ -1,28 +1,49 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# demo.sh BIN: what dos does, in less than a minute: the five models of the paper on its H100 node under every policy, what the
-# best stride is, and a timeline in out/.
+# demo.sh BIN: the main job on a shipped profile, in less than two minutes: the five models of the paper on its H100 node under
+# every policy and stride; a planner's table, a database, a trace and every kind of plot in out/.
 set -euo pipefail
 
 dos=$1/dos
 [ -x "$dos" ] || { echo "$dos is not built: make all" >&2; exit 4; }
 hw=h100-4x
-policies='zero3-offload,zero3-offload:flush=async,twinflow:ratio=0.8,dos,dos:chain=duplex,hybrid,gpu-only'
+models=7b,10b,13b,20b,30b
+mkdir -p out
+rm -f out/demo.db out/demo.db-wal out/demo.db-shm
 
-echo "One iteration on $hw; speed-up over zero3-offload"
-for model in 7b 10b 13b 20b 30b; do
-	printf '\n%s\n' "$model"
+heading() { printf '\n== %s\n\n' "$*"; }
+
+heading "Sweep: $models on $hw, every policy, strides, ratios and fractions -> out/demo.db"
+"$dos" sweep --hw $hw --model $models --db out/demo.db -j 2 \
+	--policy zero3-offload --policy zero3-offload:flush=async --policy gpu-only \
+	--policy 'twinflow:ratio=0..1:0.1' --policy 'dos:stride=0..10' --policy 'dos:stride=0..10,chain=duplex,buffers=2' \
+	--policy 'hybrid:fraction=0..1:0.05'
+
+heading 'What a planner wants: each policy at its best setting'
+for model in ${models//,/ }; do
+	printf '%s\n' "$model"
 	status=0
-	"$dos" simulate --hw $hw --model $model --policy "$policies" -q 2>/dev/null || status=$?
+	"$dos" simulate --hw $hw --model "$model" -q \
+		--policy 'zero3-offload,zero3-offload:flush=async,twinflow:ratio=0.8,dos,dos:chain=duplex,hybrid,gpu-only' || status=$?
 	[ $status -le 1 ] || { echo "dos simulate --model $model failed" >&2; exit $status; } # 1: a policy does not fit
+	echo
 done
 
-printf '\nThe update of 20b for every stride\n\n'
+heading 'The update of 20b for every stride, in closed form'
 "$dos" model --hw $hw --model 20b
 
-printf '\nHow far this is from the recorded runs\n\n'
+heading 'How far predictions are from the recorded runs of the paper'
 "$dos" validate --set published | sed '/^Errors of rows in/,$d'
 
-mkdir -p out
+heading 'Plots and a timeline'
 "$dos" simulate --hw $hw --model 20b --policy dos -q --trace out/20b-dos.json >/dev/null
-printf '\nTimeline for https://ui.perfetto.dev: out/20b-dos.json\n'
+plot() { kind=$1; shift; "$dos" plot "$kind" "$@" -o "out/$kind.svg" && "$dos" plot "$kind" "$@" -o "out/$kind.png"; }
+plot stride --db out/demo.db --where "model = '20b' and policy like 'dos:%'"
+plot phases --db out/demo.db
+plot fraction --db out/demo.db --where "model = '20b' and policy like 'hybrid:%'"
+plot heatmap --hw $hw --model 20b
+plot validation --set published
+plot memory --run out/20b-dos.json
+plot gantt --run out/20b-dos.json
+ls -1 out
+printf '\nTables above; query the database: bin/dos db query out/demo.db; timeline: open out/20b-dos.json in https://ui.perfetto.dev\n'
