@@ -41,6 +41,7 @@ points() {
 		echo "dos:stride=3,chain=serial,workers=2 $size $((threads - 2))"
 		echo "dos:stride=2,chain=duplex,buffers=3,downscale=fused,grads=bf16 $size $threads"
 		echo "hybrid:fraction=0;0.25;0.75;1 $size $threads"
+		echo "hybrid:fraction=0.4;0.5 $size $((threads - 1))" # one core reserved for the copies
 		echo "hybrid:fraction=0.4,buffers=2;4 $size $threads"
 		echo "hybrid:fraction=0.667 $size $half"
 	done
