@@ -58,6 +58,7 @@ START_TEST(gpu_bound_passes)
 	assert_rel(m->busy_frac[LANE_GPU], 1, 1e-12);
 	assert_rel(m->path_s[RES_GPU], forward_s() + backward_s(), 1e-12);
 	assert_rel(m->path_s[RES_HBM], m->update_s, 1e-12);
+	assert_rel(m->peak_bytes[POOL_GPU][MEM_BUCKETS], 2 * trial.workload.n_params, 1e-12);
 }
 END_TEST
 
@@ -119,6 +120,30 @@ START_TEST(flush_of_one_bucket)
 }
 END_TEST
 
+/* From the last tensor to the first, a bucket closes before the tensor that would take it beyond 5e8. E7 */
+START_TEST(buckets_close_before_they_overfill)
+{
+	in.shape = (struct shape){.name = "large", .layers = 9, .hidden = 4096, .heads = 32, .ffn = 11008, .vocab = 150000};
+	in.batch.grad_accum = 2;
+	run("gpu-only");
+	const struct workload *const w = &trial.workload;
+	const struct schedule *const s = &trial.schedule;
+	size_t tensor = w->n_tensors, n_buckets = 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		double params = 0;
+		if (s->ops[i].kind != OP_REDUCE)
+			continue;
+		while (tensor > 0 && (params == 0 || params + w->tensors[tensor - 1].n_params <= 5e8))
+			params += w->tensors[--tensor].n_params;
+		assert_rel(s->ops[i].amount, params, 1e-12);
+		tensor = tensor > 0 ? tensor : w->n_tensors; /* the next micro-batch */
+		n_buckets++;
+	}
+	ck_assert_uint_eq(n_buckets, 3 * 2 * 6); /* head 614 M; 9 layers of 202 M in four; embedding */
+	ck_assert_double_eq(trial.metrics.peak_bytes[POOL_GPU][MEM_BUCKETS], 1e9);
+}
+END_TEST
+
 /* Accumulating: every micro-batch but the last brings 2 B down, every one but the first 2 B up to be added to. The blocking host copy is
  * the last's alone. */
 START_TEST(accumulation_adds_up_passes)
@@ -161,6 +186,17 @@ START_TEST(step_starts_and_reports)
 }
 END_TEST
 
+/* The critical path explains the iteration up to the end of its step, even where it starts with what spilled over. */
+static void assert_path(void)
+{
+	const op_id *const marks = &trial.schedule.marks[PHASE_N];
+	double path_s = 0;
+	for (size_t res = 0; res < RES_N; res++)
+		path_s += trial.metrics.path_s[res];
+	assert_rel(
+	    path_s, trial.timeline.end_s[marks[PHASE_N + PHASE_UPDATE]] - trial.timeline.end_s[marks[PHASE_OTHER]], 1e-9);
+}
+
 /* A subgroup each tensor: 31, the last streamed one is the up-projection of layer 3, number 27. Its write-back goes on when the step's timer
  * stops: DeepSpeed's timer does not wait for it, a device-wide one does. */
 START_TEST(timers_wait_for_what_they_say)
@@ -177,6 +213,7 @@ START_TEST(timers_wait_for_what_they_say)
 	for (size_t i = 0; i < trial.schedule.n_ops; i++)
 		n_later += trial.schedule.ops[i].kind == OP_D2H && trial.timeline.end_s[i] > phase_end_s;
 	ck_assert_uint_gt(n_later, 0);
+	assert_path();
 	in.sync = SYNC_ALL;
 	ck_assert(run(spec)->update_s > phase_s);
 	for (size_t i = 0; i < trial.schedule.n_ops; i++)
@@ -203,7 +240,17 @@ START_TEST(update_alone)
 }
 END_TEST
 
-/* Prefetching in backward: the first fetches are there when the step starts. */
+/* Fetch copies enqueued in backward of the last iteration. */
+static size_t n_prefetched(void)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < trial.schedule.n_ops; i++)
+		n += trial.schedule.ops[i].phase == PHASE_BACKWARD && trial.schedule.ops[i].iteration == 2 &&
+		    trial.schedule.ops[i].kind == OP_H2D && trial.schedule.ops[i].subgroup >= 0;
+	return n;
+}
+
+/* Prefetching in backward: as many subgroups as a stream order lets be in flight; the first fetches are there when the step starts. */
 START_TEST(prefetch_in_backward)
 {
 	const double late_s = run("hybrid:fraction=1,buffers=2")->update_s;
@@ -212,7 +259,14 @@ START_TEST(prefetch_in_backward)
 	ck_assert_msg(
 	    early_s < late_s && early_s > late_s - 2.01 * fetch_s - 12 * trial.workload.max_subgroup_params / 50e9,
 	    "%.17g s, without prefetch %.17g s", early_s, late_s);
-	assert_rel(run("hybrid:fraction=0,prefetch=backward")->update_s, run("hybrid:fraction=0")->update_s, 1e-12);
+	ck_assert_uint_eq(n_prefetched(), 2);
+	run("hybrid:fraction=1,buffers=2,chain=published,prefetch=backward");
+	ck_assert_uint_eq(n_prefetched(), 3);
+	run("hybrid:fraction=1,buffers=2,chain=serial,prefetch=backward");
+	ck_assert_uint_eq(n_prefetched(), 1);
+	const double none_s = run("hybrid:fraction=0")->update_s;
+	assert_rel(run("hybrid:fraction=0,prefetch=backward")->update_s, none_s, 1e-12);
+	ck_assert_uint_eq(n_prefetched(), 0);
 }
 END_TEST
 
@@ -238,6 +292,7 @@ Suite *iteration_suite(void)
 	tcase_add_test(core, without_checkpointing_nothing_is_done_again);
 	tcase_add_test(core, gathers_are_prefetched);
 	tcase_add_test(core, flush_of_one_bucket);
+	tcase_add_test(core, buckets_close_before_they_overfill);
 	tcase_add_test(core, accumulation_adds_up_passes);
 	tcase_add_test(core, step_starts_and_reports);
 	tcase_add_test(core, timers_wait_for_what_they_say);
