@@ -24,6 +24,7 @@ struct common {
 	long long gpus, mbs, grad_accum, seq, n_subgroups, threads, workers;
 	double subgroup_params;
 	int checkpointing; /* 0: on */
+	bool has_checkpointing; /* --checkpointing is given */
 	int precision; /* enum precision */
 	bool has_precision;
 	/* how it is simulated */

@@ -40,7 +40,7 @@ static const struct opt batch_opts[] = {
     COUNT("threads", threads, 4096, "CPU Adam threads of a rank (default: the profile's)"),
     COUNT("workers", workers, 4096, "downscale threads of a rank, where the policy has workers"),
     {.name = "checkpointing", .kind = OPT_WORD, .offset = AT(checkpointing), .words = on_off_words, .fallback = "on",
-        .arg = "on|off", .help = "recompute activations in backward"},
+        .arg = "on|off", .help = "recompute activations in backward", .given_offset = AT(has_checkpointing)},
     {.name = "precision", .kind = OPT_WORD, .offset = AT(precision), .words = precision_words,
         .arg = "bf16|fp16", .help = "16-bit format (default: the model file's, else bf16)", .given_offset = AT(has_precision)},
 };

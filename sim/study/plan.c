@@ -16,7 +16,7 @@ struct cell {
 	size_t variant;
 	enum state state;
 	double bound_s; /* of the iteration */
-	double shortage_frac; /* at least; 0 or less: may fit */
+	double shortage_frac; /* at least; 0: may fit */
 	struct metrics metrics; /* simulated */
 };
 
@@ -42,7 +42,7 @@ double plan_shortage(const struct metrics *m, const struct hwprofile *hw, enum p
 
 static double shortage_frac(const double peak_bytes[POOL_N], const struct hwprofile *hw)
 {
-	return fmax(peak_bytes[POOL_GPU] / limit_of(hw, POOL_GPU), peak_bytes[POOL_HOST] / limit_of(hw, POOL_HOST)) - 1;
+	return fmax(0, peak_bytes[POOL_GPU] / limit_of(hw, POOL_GPU) - 1) + fmax(0, peak_bytes[POOL_HOST] / limit_of(hw, POOL_HOST) - 1);
 }
 
 /* ---- bounds */

@@ -23,7 +23,7 @@ struct plan_policy {
 	bool has_best, has_misfit;
 	struct plan_choice best;
 	struct plan_choice misfit; /* the one that is short of least memory, when there is no best */
-	double shortage_frac; /* of the misfit: need over limit, less 1 */
+	double shortage_frac; /* of the misfit: what is missing over the limit, of both memories together */
 	const char *refusal; /* when there is neither */
 };
 
@@ -49,7 +49,7 @@ int plan_search(struct plan *plan, const struct plan_query *query, struct arena 
 /* The trial of an alternative, as dos simulate would run it. STATUS_USAGE when the policy refuses. */
 int plan_input(struct trial_input *input, const struct plan *plan, size_t batch, size_t variant, struct arena *arena, struct err *err)
     MUST_CHECK;
-/* Bytes that are missing in a pool, 0 none; *has_pinned: of what may be pinned. */
+/* Bytes that are missing in a pool, 0 none. */
 double plan_shortage(const struct metrics *metrics, const struct hwprofile *hw, enum pool pool);
 /* Policies by time, what does not fit after them by shortage. Fills order[space.n_policies]. */
 void plan_rank(size_t *order, const struct plan *plan);

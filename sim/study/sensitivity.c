@@ -7,6 +7,7 @@
 #include "sim/study/parallel.h"
 
 static const double step = 1.1, range = 4, ratio_step = 1.189207115002721 /* 2^(1/4) */, precision = 0.005;
+static const double least_gain = 1e-3; /* of the iteration: less is no reason for another value */
 enum { VALUES_MAX = 32 };
 
 const char *const sensitivity_resources[SENSITIVITY_N] = {
@@ -15,7 +16,7 @@ const char *const sensitivity_resources[SENSITIVITY_N] = {
 #undef SCALE_NAME
 };
 
-static int scaled_time(double *iteration_s, const struct trial_input *in, const char *resource, double factor, struct arena *arena,
+static int scaled_trial(struct metrics *metrics, const struct trial_input *in, const char *resource, double factor, struct arena *arena,
     struct err *err)
 {
 	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
@@ -28,15 +29,17 @@ static int scaled_time(double *iteration_s, const struct trial_input *in, const 
 	input.hw = hw;
 	if (trial_run(&trial, &input, arena, err))
 		return err->code;
-	*iteration_s = trial.metrics.iteration_s;
+	*metrics = trial.metrics;
 	return 0;
 }
 
 int sensitivity_time(double *iteration_s, const struct trial_input *input, const char *resource, double factor, struct err *err)
 {
 	struct arena arena = {0};
-	const int code = scaled_time(iteration_s, input, resource, factor, &arena, err);
+	struct metrics metrics = {0};
+	const int code = scaled_trial(&metrics, input, resource, factor, &arena, err);
 
+	*iteration_s = metrics.iteration_s;
 	arena_release(&arena);
 	return code;
 }
@@ -85,12 +88,13 @@ static void list_shares(struct shares *s, const char *canonical, size_t n_subgro
 	}
 }
 
-/* Index of the fastest value with a resource scaled; the first of equals. */
-static int best_share(size_t *best, const struct shares *s, const struct trial_input *in, const char *resource, double factor,
+/* Index of the fastest value that fits with a resource scaled, the first of equals; old (or n: none) where nothing gains much on it. */
+static int best_share(size_t *best, const struct shares *s, const struct trial_input *in, const char *resource, double factor, size_t old,
     struct err *err)
 {
 	struct arena arena = {0};
-	double best_s = INFINITY, at_s;
+	double at_s[VALUES_MAX];
+	struct metrics m;
 	int code = 0;
 
 	*best = 0;
@@ -98,12 +102,12 @@ static int best_share(size_t *best, const struct shares *s, const struct trial_i
 		struct trial_input input = *in;
 		input.policy = s->specs[i];
 		arena_reset(&arena);
-		code = scaled_time(&at_s, &input, resource, factor, &arena, err);
-		if (code || at_s >= best_s)
-			continue;
-		*best = i;
-		best_s = at_s;
+		code = scaled_trial(&m, &input, resource, factor, &arena, err);
+		at_s[i] = !code && m.fits ? m.iteration_s : INFINITY;
+		*best = !code && at_s[i] < at_s[*best] ? i : *best;
 	}
+	if (!code && old < s->n && at_s[old] <= at_s[*best] * (1 + least_gain))
+		*best = old;
 	arena_release(&arena);
 	return code;
 }
@@ -116,7 +120,7 @@ static int bisect(struct break_even *point, const struct shares *s, const struct
 
 	while (fabs(log(changed / same)) > precision) {
 		const double middle = sqrt(same * changed);
-		if (best_share(&best, s, in, resource, middle, err))
+		if (best_share(&best, s, in, resource, middle, old, err))
 			return err->code;
 		if (best == old) {
 			same = middle;
@@ -137,7 +141,7 @@ static int search(struct break_even *point, const struct shares *s, const struct
 
 	*point = (struct break_even){NAN, NAN};
 	for (double factor = ratio; factor < range * 1.01 && factor > 0.99 / range; factor *= ratio) {
-		if (best_share(&best, s, in, resource, factor, err))
+		if (best_share(&best, s, in, resource, factor, old, err))
 			return err->code;
 		point->value = s->values[best];
 		if (best != old)
@@ -189,7 +193,7 @@ int sensitivity_find(struct sensitivities *result, const struct trial_input *inp
 		list_shares(&shares, input->policy, workload.n_subgroups, arena);
 	result->option = shares.option;
 	if (shares.n > 1) {
-		if (best_share(&job.old, &shares, input, "cpu", 1, err))
+		if (best_share(&job.old, &shares, input, "cpu", 1, shares.n, err))
 			return err->code;
 		result->best = shares.values[job.old];
 	}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/cli/plan_config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/base/file_text.h"
+#include "model/ds_config.h"
+#include "model/ds_edit.h"
+#include "model/megatron.h"
+
+int plan_config_check(const struct plan_config_params *p, const struct common *c, struct err *err)
+{
+	if (p->ds_config && !c->output)
+		return err_set(err, STATUS_USAGE, "--ds-config: -o FILE is missing, where the completed configuration goes (- is standard output)");
+	if (p->has_fork && !p->ds_config)
+		return err_set(err, STATUS_USAGE, "--fork needs --ds-config");
+	if (p->ds_config && p->has_megatron)
+		return err_set(err, STATUS_USAGE, "--ds-config and --megatron: one of them would be accepted");
+	return 0;
+}
+
+void plan_config_policies(struct opt_list *specs, const struct plan_config_params *p, struct arena *arena)
+{
+	static const char *const deepspeed[] = {"gpu-only", "zero3-offload:flush=blocking", "twinflow:mode=serial,flush=blocking", NULL};
+	static const char *const fork[] = {"gpu-only", "zero3-offload", "twinflow:mode=serial",
+	    "dos:chain=published,buffers=1,downscale=batch,grads=fp32,unscale=separate", NULL};
+	static const char *const megatron[] = {"gpu-only", "twinflow:flush=async", NULL};
+	const char *const *list = NULL;
+
+	if (p->ds_config)
+		list = p->has_fork ? fork : deepspeed;
+	else if (p->has_megatron)
+		list = megatron;
+	for (size_t i = 0; list && list[i]; i++)
+		opt_list_add(specs, list[i], arena);
+}
+
+int plan_config_batch(struct plan_query *q, const struct plan_config_params *p, struct arena *arena, struct err *err)
+{
+	struct batch *const batch = &q->batch, given = q->batch;
+	struct ds_config config;
+
+	if (!p->ds_config)
+		return 0;
+	given.gpus = batch->gpus > 0 ? batch->gpus : q->hw->gpus;
+	if (ds_config_load(&config, p->ds_config, arena, err))
+		return err->code;
+	if (ds_config_batch(&given, &config, err))
+		return err_wrap(err, "%s", p->ds_config);
+	batch->mbs = batch->mbs > 0 ? batch->mbs : given.mbs;
+	batch->grad_accum = batch->grad_accum > 0 ? batch->grad_accum : given.grad_accum;
+	batch->precision = given.precision;
+	if (config.train_batch_size.value > 0 && !(batch->mbs > 0 && batch->grad_accum > 0) && q->tokens_per_batch <= 0)
+		q->tokens_per_batch = config.train_batch_size.value * (batch->seq > 0 ? batch->seq : 2048);
+	return 0;
+}
+
+/* ---- DeepSpeed */
+
+/* The number of an option of a canonical SPEC; fallback when it has none. */
+static double number(const struct trial *t, const char *key, double fallback, struct arena *arena)
+{
+	struct spec spec;
+	struct err err = {0};
+	double value;
+
+	if (spec_parse(&spec, t->policy, arena, &err))
+		return fallback;
+	for (size_t i = 0; i < spec.n_pairs; i++)
+		if (strcmp(spec.pairs[i].key, key) == 0)
+			return units_parse(&value, UNIT_NONE, spec.pairs[i].value, &err) ? fallback : value;
+	return fallback;
+}
+
+static struct ds_recommendation recommend(const struct plan_config_params *p, const struct trial *t, struct arena *arena)
+{
+	const bool is_offloaded = t->metrics.host_peak_bytes > 0 && strcmp(t->use.policy->name, "gpu-only") != 0;
+
+	return (struct ds_recommendation){.device = is_offloaded ? "cpu" : "none",
+	    .ratio = is_offloaded ? number(t, "ratio", 1, arena) : NAN,
+	    .subgroup_params = t->workload.batch.subgroup_params,
+	    .sets_pin = is_offloaded,
+	    .pin = true,
+	    .sets_fork = p->has_fork && is_offloaded,
+	    .stride = number(t, "stride", 0, arena),
+	    .is_async = strstr(t->policy, "flush=async") != NULL};
+}
+
+int plan_config_write(const struct plan_config_params *p, const struct trial *t, const char *output, struct arena *arena,
+    struct err *err)
+{
+	const struct ds_recommendation what = recommend(p, t, arena);
+	struct file_replace file;
+	char *text, *result;
+	size_t n_bytes, n_result;
+
+	if (file_text_load(&text, &n_bytes, p->ds_config, err))
+		return err->code;
+	int code = ds_edit(&result, &n_result, file_text_name(p->ds_config), text, n_bytes, &what, arena, err);
+	free(text);
+	if (!code)
+		code = file_replace_open(&file, output, arena, err);
+	if (code)
+		return code;
+	fwrite(result, 1, n_result, file.out);
+	return file_replace_commit(&file, err);
+}
+
+/* ---- Megatron */
+
+/* Share of a rank's parameters whose states are on the host. */
+static double host_share(const struct trial *t)
+{
+	double on_gpu = 0;
+
+	for (size_t x = 0; x < t->workload.n_subgroups; x++)
+		on_gpu += t->places[x] == PLACE_GPU ? t->workload.subgroups[x].n_params : 0;
+	return 1 - on_gpu / t->workload.rank_params;
+}
+
+const char *plan_config_megatron(const struct trial *t, struct arena *arena)
+{
+	const struct batch *const b = &t->workload.batch;
+	const struct megatron_recommendation what = {.micro_batch = b->mbs,
+	    .global_batch = b->mbs * b->grad_accum * b->gpus,
+	    .seq = b->seq,
+	    .has_checkpointing = b->has_checkpointing,
+	    .precision = b->precision,
+	    .offload_frac = round(1000 * host_share(t)) / 1000,
+	    .is_overlapped = strstr(t->policy, "mode=serial") == NULL};
+
+	return megatron_flags(&what, " ", arena);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * What all forms of a plan's report share. */
+#include "sim/cli/plan_report.h"
+
+#include <math.h>
+#include <string.h>
+
+bool plan_report_has_best(const struct plan_report *r)
+{
+	return r->plan->best < r->plan->space.n_policies;
+}
+
+double plan_report_utilization(const struct workload *workload, const struct hwprofile *hw, double iteration_s)
+{
+	return workload_model_flop(workload) / iteration_s / (workload->batch.gpus * hw->gpu_flop_per_s);
+}
+
+char *plan_report_rate(char text[UNITS_TEXT_MAX], double tokens_per_s)
+{
+	snprintf(text, UNITS_TEXT_MAX, tokens_per_s >= 1000 ? "%.0f" : "%.4g", tokens_per_s);
+	return text;
+}
+
+double plan_report_slower(const struct plan_report *r, const struct plan_choice *choice)
+{
+	return choice->s_per_token / r->plan->policies[r->plan->best].best.s_per_token - 1;
+}
+
+const char *plan_report_spec(const char *canonical, struct arena *arena)
+{
+	struct policy_use use;
+	struct spec spec;
+	struct err err = {0};
+
+	if (policy_use_parse(&use, canonical, arena, &err) || spec_parse(&spec, canonical, arena, &err))
+		return canonical;
+	const char *text = spec.name;
+	for (size_t i = 0; i < spec.n_pairs; i++) {
+		const struct spec_pair *const pair = &spec.pairs[i];
+		const struct opt *const opt = opt_find(use.policy->opts, use.policy->n_opts, pair->key, strlen(pair->key));
+		if (!opt->fallback || strcmp(opt->fallback, pair->value) != 0)
+			text = arena_printf(arena, "%s%c%s=%s", text, text == spec.name ? ':' : ',', pair->key, pair->value);
+	}
+	return text;
+}
+
+/* ---- the command */
+
+static const char *add_count(const char *text, const char *flag, double value, struct arena *arena)
+{
+	return value > 0 ? arena_printf(arena, "%s --%s %.15g", text, flag, value) : text;
+}
+
+static const char *model_flags(const struct common *c, struct arena *arena)
+{
+	const char *text = c->model ? arena_printf(arena, " --model %s", c->model) : "";
+
+	text = add_count(text, "layers", (double)c->layers, arena);
+	text = add_count(text, "hidden", (double)c->hidden, arena);
+	text = add_count(text, "heads", (double)c->heads, arena);
+	text = add_count(text, "kv-heads", (double)c->kv_heads, arena);
+	text = add_count(text, "ffn", (double)c->ffn, arena);
+	return add_count(text, "vocab", (double)c->vocab, arena);
+}
+
+const char *plan_report_command(const struct plan_report *r, struct arena *arena)
+{
+	const struct common *const c = r->common;
+	const struct batch *const b = &r->trial.workload.batch;
+	const char *text = arena_printf(arena, "dos simulate --hw %s%s --policy %s", c->hw, model_flags(c, arena),
+	    plan_report_spec(r->trial.policy, arena));
+
+	text = arena_printf(arena, "%s --gpus %.0f --mbs %.0f --grad-accum %.0f --seq %.0f --subgroup %.15g --checkpointing %s", text,
+	    b->gpus, b->mbs, b->grad_accum, b->seq, b->subgroup_params, b->has_checkpointing ? "on" : "off");
+	text = add_count(text, "threads", (double)c->threads, arena);
+	if (c->has_precision)
+		text = arena_printf(arena, "%s --precision %s", text, b->precision == PRECISION_FP16 ? "fp16" : "bf16");
+	if (strcmp(c->contention, "fluid") != 0)
+		text = arena_printf(arena, "%s --contention %s", text, c->contention);
+	if (c->sync != SYNC_PHASE)
+		text = arena_printf(arena, "%s --sync %s", text, sync_names[c->sync]);
+	return *r->scale ? arena_printf(arena, "%s --scale %s", text, r->scale) : text;
+}
