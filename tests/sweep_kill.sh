@@ -6,7 +6,7 @@
 set -euo pipefail
 dos=$(realpath "$1")
 kills=${2:-200}
-points=${3:-$((kills * 250))}
+points=${3:-$((kills * 400))}
 export DOS_DATA=${DOS_SRC:-$(realpath "$(dirname "$0")/..")}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -23,7 +23,7 @@ before=0 hits=0
 : >before
 for ((i = 0; i < kills; i++)); do
 	(sweep killed.db $((i % 3 + 1))) >/dev/null &
-	sleep "0.0$((RANDOM % 90 + 10))"
+	sleep "0.$(printf %03d $((RANDOM % 280 + 20)))"
 	! kill -KILL $! 2>/dev/null || hits=$((hits + 1))
 	wait $! 2>/dev/null || true
 	[ -s killed.db ] || continue

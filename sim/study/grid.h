@@ -42,7 +42,7 @@ struct grid_scale {
 struct grid_policy {
 	const struct policy *policy;
 	void *base; /* params with all that has one value */
-	bool *is_given; /* [policy->n_opts] by the SPEC */
+	bool *is_given; /* [policy->n_opts] by the SPEC, then by an axis */
 	struct axis *axes; /* [n_axes] options with several */
 	size_t n_axes;
 	size_t n_variants, start;
@@ -100,7 +100,7 @@ int grid_add_flag(struct grid *grid, enum grid_flag flag, const struct opt *opt,
 /* RES=F[,..]: one setting. A value without RES= is one more of the RES before it, and a value may be a range or "a;b": then
  * all combinations. Repeated: further settings. STATUS_USAGE. */
 int grid_add_scale(struct grid *grid, const char *text, struct err *err) MUST_CHECK;
-/* An axis of the policies that have the option. Judged by grid_finish. */
+/* An axis of the policies that have the option, once each. Judged by grid_finish. */
 void grid_add_option(struct grid *grid, const char *name, const char *text);
 /* SPEC[,SPEC..], with ranges and lists. STATUS_USAGE, also for a SPEC of single values that its policy refuses. */
 int grid_add_policies(struct grid *grid, const char *text, struct err *err) MUST_CHECK;

@@ -95,6 +95,7 @@ static int apply_option(struct grid_policy *entry, struct grid_option *option, s
 		return 0;
 	if (axis_parse(&axis, opt, option->text, ',', arena, err))
 		return err_wrap(err, "--%s, policy %s", option->name, policy->name);
+	entry->is_given[opt - policy->opts] = true;
 	add_axis(entry, &axis);
 	return 0;
 }

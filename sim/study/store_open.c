@@ -13,7 +13,7 @@
 #include "sim/study/store.h"
 #include "sim/study/store_schema.h"
 
-enum { BUSY_MS = 60000, RETRY_MS = 20, CACHE_KIB = 16384, WAL_PAGES = 16000 };
+enum { BUSY_MS = 60000, RETRY_MS = 20, CACHE_KIB = 8192, WAL_PAGES = 16000 };
 
 int store_sqlite_error(sqlite3 *db, const char *path, struct err *err)
 {

@@ -32,8 +32,7 @@ refused --policy dos --closed-form --sync all
 refused --policy dos --stride 1..1000000 --mbs 1..1000000 --seq 1..1000000
 dos sweep --model 7b --policy dos --dry-run
 echo "exit $?" >&2
-dos sweep --hw h100-4x,nowhere --model 7b --policy dos --dry-run
-echo "exit $?" >&2
+dos sweep --hw h100-4x,nowhere --model 7b --policy dos --dry-run 2>&1 | sed 's/accepted: .*/accepted: LIST/' >&2
 dos sweep --hw h100-4x --policy dos --layers 2 --dry-run
 echo "exit $?" >&2
 dos sweep --hw h100-4x --model 7b --policy dos
