@@ -20,7 +20,8 @@ const char store_schema_sql[] =
     " backward_s REAL, update_s REAL, other_s REAL, iteration_s REAL, gpu_peak_bytes REAL, host_peak_bytes REAL,"
     " gpu_fraction_frac REAL, bottleneck TEXT) STRICT;"
     "CREATE TABLE results_versions (results_version INTEGER PRIMARY KEY) STRICT;"
-    /* CROSS fixes the order of the loops: without ORDER BY rows come as they were stored. Results of an older version of the program stay in trials and leave the view when newer ones arrive. */
+    /* CROSS fixes the order of the loops: without ORDER BY rows come as they were stored. Results of an older version of the
+     * program stay in trials and leave the view when newer ones arrive. */
     "CREATE VIEW v_runs AS SELECT printf('%016x', t.key) AS key, p.name AS hw, w.model AS model, t.policy AS policy,"
     " t.stride AS stride, t.ratio AS ratio, t.fraction AS fraction, w.gpus AS gpus, w.mbs AS mbs,"
     " w.grad_accum AS grad_accum, w.seq AS seq, w.subgroup_params AS subgroup, w.n_subgroups AS n_subgroups,"
