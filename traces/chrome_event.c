@@ -22,8 +22,9 @@ bool chrome_event_parse(struct chrome_event *event, struct json_text text, bool 
 {
 	struct json_walk walk;
 	struct json_text key, value;
+	const struct json_text none = {"", 0, 0};
 
-	*event = (struct chrome_event){.ph = {"", 0, 0}};
+	*event = (struct chrome_event){none, none, none, none, none, none, none, none};
 	json_walk_init(&walk, text);
 	while (json_walk_next(&walk, &key, &value)) {
 		struct json_text *const to = member(event, key);

@@ -11,8 +11,11 @@ static const int64_t time_max_ns = 4000000000000000000;
 
 void json_walk_init(struct json_walk *w, struct json_text object)
 {
+	*w = (struct json_walk){.at = "", .end = ""};
+	if (object.n == 0)
+		return;
 	*w = (struct json_walk){.at = object.at, .end = object.at + object.n};
-	if (object.n > 0 && (*w->at == '{' || *w->at == '['))
+	if (*w->at == '{' || *w->at == '[')
 		w->at++;
 }
 
@@ -114,13 +117,13 @@ bool json_walk_next(struct json_walk *w, struct json_text *key, struct json_text
 
 bool json_is(struct json_text text, const char *word)
 {
-	return strlen(word) == text.n && memcmp(text.at, word, text.n) == 0;
+	return text.n > 0 && strlen(word) == text.n && memcmp(text.at, word, text.n) == 0;
 }
 
 bool json_starts(struct json_text text, const char *word)
 {
 	const size_t n = strlen(word);
-	return n <= text.n && memcmp(text.at, word, n) == 0;
+	return n > 0 && n <= text.n && memcmp(text.at, word, n) == 0;
 }
 
 /* Decimal digits with a fraction, times 10^n_decimals, rounded. No exponent. */

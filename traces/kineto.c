@@ -93,7 +93,7 @@ static void read_args(struct gpu_args *a, const struct chrome_event *event)
 
 static bool contains(struct json_text text, const char *part)
 {
-	return memmem(text.at, text.n, part, strlen(part)) != NULL;
+	return text.n > 0 && memmem(text.at, text.n, part, strlen(part)) != NULL;
 }
 
 /* The direction is in the name; ROCm has it in "kind" too. */

@@ -7,6 +7,8 @@
 
 static const char magic[16] = "SQLite format 3";
 
+enum { MEMORY_MAX = 256 * 1024 * 1024 };
+
 /* "file:PATH?immutable=1" with what a URI may not have written as %XX. */
 static char *uri_of(const char *path, struct arena *arena)
 {
@@ -55,8 +57,12 @@ static int open_file(sqlite3 **db, const struct input *in, struct err *err)
 /* Memory that was given in place of a file (tests); the window holds its start. */
 static int open_memory(sqlite3 **db, struct input *in, struct err *err)
 {
-	const size_t n = input_fill(in, (size_t)1 << 30);
+	size_t n = input_fill(in, 1), before = 0;
 
+	while (n > before && n < MEMORY_MAX) {
+		before = n;
+		n = input_fill(in, n + 1);
+	}
 	unsigned char *const copy = sqlite3_malloc64(n);
 	if (sqlite3_open(":memory:", db) != SQLITE_OK || !copy) {
 		sqlite3_free(copy);

@@ -19,14 +19,16 @@ static const struct {
     {"gradient reduce", REC_KERNEL, 4},
 };
 
+/* Words of the simulation, and names of calls in recordings that were written as a timeline. */
 static bool is_waiting(const char *kind)
 {
-	return strcmp(kind, "wait") == 0;
+	return strcmp(kind, "wait") == 0 || strstr(kind, "Synchronize");
 }
 
 static bool is_launching(const char *kind)
 {
-	return strcmp(kind, "launch") == 0 || strcmp(kind, "host") == 0;
+	return strcmp(kind, "launch") == 0 || strcmp(kind, "host") == 0 || strstr(kind, "Launch") || strstr(kind, "Memcpy") ||
+	    strstr(kind, "Memset");
 }
 
 static void add_host(struct recording *rec, const char *lane, const char *kind, struct rec_event *event, uint64_t where,

@@ -124,7 +124,7 @@ static void write_rows(struct row_writer *t)
 			if (last->end_ns > last->start_ns)
 				write_row(t, last);
 		}
-		*last = (struct row){lane, is_call ? rec_kind_names[event->kind] : rec->names[event->name], event->start_ns,
+		*last = (struct row){lane, rec->names[event->name], event->start_ns,
 		    rec_end_ns(event), event};
 	}
 	for (size_t lane = 0; lane < LANE_N; lane++)
