@@ -25,6 +25,11 @@ struct lane_state {
 	double limited_s[RES_N + 1]; /* time spent under each limit */
 };
 
+/* Lanes by number, walked in order: an event touches the lanes in use, not all. */
+struct lane_set {
+	uint64_t *words;
+};
+
 struct rank_state {
 	op_id push; /* last push enqueued */
 	op_id waiter; /* MAIN's operation that waits for pushes, NO_OP: none has been reached */
@@ -35,7 +40,8 @@ struct engine {
 	const struct schedule *s;
 	struct timeline *t;
 	struct lane_state *lanes;
-	size_t n_lanes;
+	size_t n_lanes, n_words;
+	struct lane_set busy, queued; /* something runs; something waits */
 	struct rank_state *ranks;
 	struct speed_cache cache;
 	uint32_t *n_open; /* dependencies not yet ended */
@@ -46,6 +52,24 @@ struct engine {
 	double now_s, busy_s;
 	bool is_changed; /* the running set differs from that of the present speeds */
 };
+
+static void set_add(struct lane_set *set, size_t lane)
+{
+	set->words[lane / 64] |= (uint64_t)1 << lane % 64;
+}
+
+static void set_remove(struct lane_set *set, size_t lane)
+{
+	set->words[lane / 64] &= ~((uint64_t)1 << lane % 64);
+}
+
+/* Takes the lowest lane out of a word of a set that is being walked. */
+static size_t take_lowest(uint64_t *word, size_t n)
+{
+	const size_t lane = 64 * n + (size_t)__builtin_ctzll(*word);
+	*word &= *word - 1;
+	return lane;
+}
 
 static size_t lane_of(const struct op *op)
 {
@@ -82,8 +106,10 @@ static bool is_behind(const struct engine *e, op_id id, op_id other)
 /* Queues by (ready time, creation): behind all that were ready earlier, in order of creation among those ready now. */
 static void enqueue(struct engine *e, op_id id)
 {
-	struct lane_state *const lane = &e->lanes[lane_of(&e->s->ops[id])];
+	const size_t n = lane_of(&e->s->ops[id]);
+	struct lane_state *const lane = &e->lanes[n];
 	op_id *link = &lane->head;
+	set_add(&e->queued, n);
 	if (lane->tail != NO_OP && is_behind(e, id, lane->tail))
 		link = &e->next[lane->tail];
 	else
@@ -126,8 +152,9 @@ static void book(struct lane_state *lane, double now_s)
 	lane->since_s = now_s;
 }
 
-static void start_op(struct engine *e, struct lane_state *lane, op_id id)
+static void start_op(struct engine *e, size_t n, op_id id)
 {
+	struct lane_state *const lane = &e->lanes[n];
 	const struct op *const op = &e->s->ops[id];
 	e->t->start_s[id] = e->now_s;
 	if (e->now_s > e->t->ready_s[id] && lane->last != NO_OP && e->t->end_s[lane->last] == e->now_s)
@@ -143,15 +170,20 @@ static void start_op(struct engine *e, struct lane_state *lane, op_id id)
 	lane->limit = RES_N;
 	lane->is_stretched = false;
 	memset(lane->limited_s, 0, sizeof lane->limited_s);
+	set_add(&e->busy, n);
+	speed_cache_set(&e->cache, n, op->kind);
 	e->is_changed = true;
 }
 
-static op_id take_head(struct engine *e, struct lane_state *lane)
+static op_id take_head(struct engine *e, size_t n)
 {
+	struct lane_state *const lane = &e->lanes[n];
 	const op_id id = lane->head;
 	lane->head = e->next[id];
-	if (lane->head == NO_OP)
+	if (lane->head == NO_OP) {
 		lane->tail = NO_OP;
+		set_remove(&e->queued, n);
+	}
 	return id;
 }
 
@@ -175,48 +207,63 @@ static bool waits_for_pushes(struct engine *e, op_id id)
 	return false;
 }
 
-/* Starts operations without duration on idle lanes; returns true if one ended, which may have released more. */
+/* Runs the operations without duration at the head of an idle lane; returns true if there was one. */
+static bool run_instants(struct engine *e, size_t n)
+{
+	struct lane_state *const lane = &e->lanes[n];
+	bool has_ended = false;
+	while (lane->head != NO_OP && e->s->ops[lane->head].alone_s <= 0 && !waits_for_pushes(e, lane->head)) {
+		const op_id id = take_head(e, n);
+		start_op(e, n, id);
+		end_op(e, id);
+		has_ended = true;
+	}
+	return has_ended;
+}
+
+/* All idle lanes in order, those that fill on the way included; returns true if something ended, which may have released more. */
 static bool start_instants(struct engine *e)
 {
 	bool has_ended = false;
-	for (size_t i = 0; i < e->n_lanes; i++) {
-		struct lane_state *const lane = &e->lanes[i];
-		while (lane->running == NO_OP && lane->head != NO_OP && e->s->ops[lane->head].alone_s <= 0 &&
-		    !waits_for_pushes(e, lane->head)) {
-			const op_id id = take_head(e, lane);
-			start_op(e, lane, id);
-			end_op(e, id);
-			has_ended = true;
+	for (size_t w = 0; w < e->n_words; w++)
+		for (uint64_t above = UINT64_MAX, idle; (idle = e->queued.words[w] & ~e->busy.words[w] & above) != 0;) {
+			const size_t n = take_lowest(&idle, w);
+			above = ~(((uint64_t)2 << n % 64) - 1);
+			has_ended |= run_instants(e, n);
 		}
-	}
 	return has_ended;
 }
 
 static void start_heads(struct engine *e)
 {
-	for (size_t i = 0; i < e->n_lanes; i++) {
-		struct lane_state *const lane = &e->lanes[i];
-		if (lane->running == NO_OP && lane->head != NO_OP && e->s->ops[lane->head].alone_s > 0)
-			start_op(e, lane, take_head(e, lane));
-	}
+	for (size_t w = 0; w < e->n_words; w++)
+		for (uint64_t idle = e->queued.words[w] & ~e->busy.words[w]; idle;) {
+			const size_t n = take_lowest(&idle, w);
+			if (e->s->ops[e->lanes[n].head].alone_s > 0)
+				start_op(e, n, take_head(e, n));
+		}
+}
+
+static void set_speed(struct engine *e, struct lane_state *lane, double speed, uint8_t limit)
+{
+	if (speed == lane->speed && limit == lane->limit)
+		return;
+	const double left = lane->speed > 0 ? (lane->end_s - e->now_s) * lane->speed : lane->end_s;
+	book(lane, e->now_s);
+	lane->speed = speed;
+	lane->limit = limit;
+	lane->end_s = e->now_s + (left > 0 ? left : 0) / speed;
 }
 
 /* Speeds of the present set; only lanes whose speed changes are touched. */
 static void set_speeds(struct engine *e)
 {
-	for (size_t i = 0; i < e->n_lanes; i++)
-		speed_cache_set(&e->cache, i, e->lanes[i].running == NO_OP ? SPEED_IDLE : e->s->ops[e->lanes[i].running].kind);
 	const struct speeds *const speeds = speed_cache_get(&e->cache);
-	for (size_t i = 0; i < e->n_lanes; i++) {
-		struct lane_state *const lane = &e->lanes[i];
-		if (lane->running == NO_OP || (speeds->speed[i] == lane->speed && speeds->limit[i] == lane->limit))
-			continue;
-		const double left = lane->speed > 0 ? (lane->end_s - e->now_s) * lane->speed : lane->end_s;
-		book(lane, e->now_s);
-		lane->speed = speeds->speed[i];
-		lane->limit = speeds->limit[i];
-		lane->end_s = e->now_s + (left > 0 ? left : 0) / lane->speed;
-	}
+	for (size_t w = 0; w < e->n_words; w++)
+		for (uint64_t busy = e->busy.words[w]; busy;) {
+			const size_t n = take_lowest(&busy, w);
+			set_speed(e, &e->lanes[n], speeds->speed[n], speeds->limit[n]);
+		}
 	e->is_changed = false;
 	e->t->n_rate_changes++;
 }
@@ -235,19 +282,40 @@ static void judge(struct engine *e, struct lane_state *lane, op_id id)
 		e->t->limit[id] = (uint8_t)worst;
 }
 
+static void end_lane(struct engine *e, size_t n)
+{
+	struct lane_state *const lane = &e->lanes[n];
+	const op_id id = lane->running;
+	judge(e, lane, id);
+	lane->running = NO_OP;
+	set_remove(&e->busy, n);
+	speed_cache_set(&e->cache, n, SPEED_IDLE);
+	e->busy_s += e->now_s - e->t->start_s[id];
+	e->is_changed = true;
+	end_op(e, id);
+}
+
 static void end_due(struct engine *e)
 {
-	for (size_t i = 0; i < e->n_lanes; i++) {
-		struct lane_state *const lane = &e->lanes[i];
-		if (lane->running == NO_OP || lane->end_s > e->now_s)
-			continue;
-		const op_id id = lane->running;
-		judge(e, lane, id);
-		lane->running = NO_OP;
-		e->busy_s += e->now_s - e->t->start_s[id];
-		e->is_changed = true;
-		end_op(e, id);
-	}
+	for (size_t w = 0; w < e->n_words; w++)
+		for (uint64_t busy = e->busy.words[w]; busy;) {
+			const size_t n = take_lowest(&busy, w);
+			if (e->lanes[n].end_s <= e->now_s)
+				end_lane(e, n);
+		}
+}
+
+static double next_end_s(const struct engine *e)
+{
+	double next_s = DBL_MAX;
+	for (size_t w = 0; w < e->n_words; w++)
+		for (uint64_t busy = e->busy.words[w]; busy;) {
+			const size_t n = take_lowest(&busy, w);
+			if (e->lanes[n].end_s < next_s)
+				next_s = e->lanes[n].end_s;
+		}
+	assert(next_s < DBL_MAX);
+	return next_s;
 }
 
 static void settle(struct engine *e)
@@ -259,8 +327,8 @@ static void settle(struct engine *e)
 		set_speeds(e);
 }
 
-static void engine_init(struct engine *e, struct timeline *t, const struct schedule *s, const struct sharing *sharing,
-    struct arena *arena)
+static void engine_init(
+    struct engine *e, struct timeline *t, const struct schedule *s, const struct sharing *sharing, struct arena *arena)
 {
 	const size_t n = s->n_ops;
 	memset(t, 0, sizeof *t);
@@ -278,7 +346,10 @@ static void engine_init(struct engine *e, struct timeline *t, const struct sched
 	for (size_t i = 0; i < n; i++)
 		t->end_s[i] = -1;
 	e->n_lanes = s->n_ranks * LANE_N;
+	e->n_words = (e->n_lanes + 63) / 64;
 	e->lanes = arena_zalloc(arena, e->n_lanes, sizeof *e->lanes);
+	e->busy.words = arena_zalloc(arena, e->n_words, sizeof *e->busy.words);
+	e->queued.words = arena_zalloc(arena, e->n_words, sizeof *e->queued.words);
 	e->ranks = arena_alloc(arena, s->n_ranks, sizeof *e->ranks);
 	for (size_t i = 0; i < e->n_lanes; i++)
 		e->lanes[i].running = e->lanes[i].head = e->lanes[i].tail = e->lanes[i].last = NO_OP;
@@ -288,7 +359,8 @@ static void engine_init(struct engine *e, struct timeline *t, const struct sched
 	speed_cache_init(&e->cache, sharing, s->cost, s->n_ranks, arena);
 }
 
-void engine_run(struct timeline *timeline, const struct schedule *schedule, const struct sharing *sharing, struct arena *arena)
+void engine_run(
+    struct timeline *timeline, const struct schedule *schedule, const struct sharing *sharing, struct arena *arena)
 {
 	struct engine e;
 	engine_init(&e, timeline, schedule, sharing, arena);
@@ -297,12 +369,7 @@ void engine_run(struct timeline *timeline, const struct schedule *schedule, cons
 			release(&e, (op_id)i, NO_OP);
 	settle(&e);
 	while (e.n_ended < schedule->n_ops) {
-		double next_s = DBL_MAX;
-		for (size_t i = 0; i < e.n_lanes; i++)
-			if (e.lanes[i].running != NO_OP && e.lanes[i].end_s < next_s)
-				next_s = e.lanes[i].end_s;
-		assert(next_s < DBL_MAX);
-		e.now_s = next_s;
+		e.now_s = next_end_s(&e);
 		end_due(&e);
 		settle(&e);
 	}

@@ -3,7 +3,7 @@
  * engine: runs a schedule into a timeline.
  *
  * Fluid discrete events: speeds change only when an operation starts or ends, so the next end is exact. Totally ordered:
- * (time, lane, creation). Same schedule, same bytes. Cost: O(lanes) per event, O(ops + deps) memory in the arena.
+ * (time, lane, creation). Same schedule, same bytes. Cost: O(lanes in use) per event, O(ops + deps) memory in the arena.
  */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H

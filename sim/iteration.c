@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/iteration.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -251,6 +252,7 @@ void iteration_build(struct schedule *schedule, const struct iteration_plan *pla
 		pass.times = times_from_record(plan->recorded, plan->workload->shape.layers);
 	else
 		pass.times = times_from_cost(schedule->cost, plan->workload->batch.has_checkpointing);
+	assert(plan->n_iterations > 0 && plan->n_iterations <= UINT8_MAX + 1); /* as op.iteration counts them */
 	schedule->n_iterations = plan->n_iterations;
 	schedule->n_ranks = plan->n_ranks;
 	schedule->marks = arena_alloc(schedule->arena, plan->n_iterations * PHASE_N, sizeof *schedule->marks);

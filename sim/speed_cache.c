@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-void speed_cache_init(struct speed_cache *cache, const struct sharing *sharing, const struct cost *cost, size_t n_ranks,
-    struct arena *arena)
+void speed_cache_init(
+    struct speed_cache *cache, const struct sharing *sharing, const struct cost *cost, size_t n_ranks, struct arena *arena)
 {
 	memset(cache, 0, sizeof *cache);
 	cache->sharing = sharing;
@@ -13,16 +13,9 @@ void speed_cache_init(struct speed_cache *cache, const struct sharing *sharing, 
 	cache->n_ranks = n_ranks;
 	cache->n_lanes = n_ranks * LANE_N;
 	cache->kinds = arena_alloc(arena, cache->n_lanes, 1);
-	cache->slots = arena_zalloc(arena, SPEED_SLOTS, sizeof *cache->slots);
-}
-
-/* FNV-1a, folded to a slot. */
-static size_t slot_of(const uint8_t *kinds, size_t n)
-{
-	uint64_t hash = 14695981039346656037u;
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ kinds[i]) * 1099511628211u;
-	return (size_t)(hash ^ hash >> 32) % SPEED_SLOTS;
+	memset(cache->kinds, SPEED_IDLE, cache->n_lanes);
+	cache->n_slots = SPEED_SLOTS;
+	cache->slots = arena_zalloc(arena, cache->n_slots, sizeof *cache->slots);
 }
 
 /* Lists what runs in order of (rank, lane), a waiting host thread included: it may hold a core. */
@@ -34,6 +27,7 @@ static struct speeds *compute(struct speed_cache *cache)
 	speeds->limit = arena_zalloc(arena, cache->n_lanes, 1);
 	speeds->kinds = arena_alloc(arena, cache->n_lanes, 1);
 	memcpy(speeds->kinds, cache->kinds, cache->n_lanes);
+	speeds->hash = cache->hash;
 	struct running *const running = arena_alloc(arena, cache->n_lanes, sizeof *running);
 	size_t *const lane_of = arena_alloc(arena, cache->n_lanes, sizeof *lane_of);
 	double *const speed = arena_alloc(arena, cache->n_lanes, sizeof *speed);
@@ -55,13 +49,32 @@ static struct speeds *compute(struct speed_cache *cache)
 	return speeds;
 }
 
+static void grow(struct speed_cache *cache)
+{
+	struct speeds **const old = cache->slots;
+	const size_t n_old = cache->n_slots;
+	cache->n_slots = 2 * n_old;
+	cache->slots = arena_zalloc(cache->arena, cache->n_slots, sizeof *cache->slots);
+	for (size_t i = 0; i < n_old; i++)
+		for (struct speeds *moved = old[i], *next; moved; moved = next) {
+			struct speeds **const slot = &cache->slots[moved->hash % cache->n_slots];
+			next = moved->next;
+			moved->next = *slot;
+			*slot = moved;
+		}
+}
+
 const struct speeds *speed_cache_get(struct speed_cache *cache)
 {
-	struct speeds **const slot = &cache->slots[slot_of(cache->kinds, cache->n_lanes)];
+	struct speeds **slot = &cache->slots[cache->hash % cache->n_slots];
 	for (struct speeds *found = *slot; found; found = found->next)
-		if (!memcmp(found->kinds, cache->kinds, cache->n_lanes))
+		if (found->hash == cache->hash && !memcmp(found->kinds, cache->kinds, cache->n_lanes))
 			return found;
 	struct speeds *const made = compute(cache);
+	if (cache->n_computed > cache->n_slots) {
+		grow(cache);
+		slot = &cache->slots[cache->hash % cache->n_slots];
+	}
 	made->next = *slot;
 	*slot = made;
 	return made;
