@@ -54,8 +54,17 @@ static unsigned long long hash_refused(const struct shape *s, const struct batch
 	return hash_numbers(hash_text(HASH_START, "refused"), numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
-/* The highest bits come from everything but the policy: rows that a sweep makes one after the other lie together in the index
- * over keys, and a burst of them changes few of its pages. 52 bits are left to tell policies apart. */
+/* Where in a sweep of one workload a policy stands, coarsely: 16 steps of a share. */
+static unsigned long long place_of(const struct store_trial *t)
+{
+	const double fraction = isnan(t->fraction) ? 0 : t->fraction, ratio = isnan(t->ratio) ? 0 : t->ratio;
+	const double stride = isnan(t->stride) ? 0 : t->stride;
+
+	return (unsigned long long)(16 * fraction) + (unsigned long long)(16 * ratio) + (unsigned long long)(stride / 1024);
+}
+
+/* The highest bits come from everything but the policy, and roughly from the policy: rows that a sweep makes one after the other lie
+ * together in the index over keys, and a burst of them changes few of its pages. The other 52 are a hash of everything. */
 static unsigned long long key_of(const struct store_trial *t, unsigned long long policy_hash)
 {
 	const int n_low_bits = 52;
@@ -69,7 +78,8 @@ static unsigned long long key_of(const struct store_trial *t, unsigned long long
 	hash = hash_number(hash, t->threads);
 	hash = hash_integer(hash, (unsigned long long)t->sample);
 	const unsigned long long all = hash_integer(hash, policy_hash);
-	return (hash >> n_low_bits << n_low_bits) | ((all ^ all >> n_low_bits) & ((1ull << n_low_bits) - 1));
+	const unsigned long long high = (hash >> n_low_bits) + place_of(t);
+	return high << n_low_bits | ((all ^ all >> n_low_bits) & ((1ull << n_low_bits) - 1));
 }
 
 /* ---- machine and workload, kept while they stay the same */
