@@ -18,6 +18,7 @@ struct command {
 int command_simulate(int argc, char **argv, struct err *err);
 int command_model(int argc, char **argv, struct err *err);
 int command_validate(int argc, char **argv, struct err *err);
+int command_replay(int argc, char **argv, struct err *err);
 int command_plan(int argc, char **argv, struct err *err);
 int command_plot(int argc, char **argv, struct err *err);
 int command_sweep(int argc, char **argv, struct err *err);

@@ -13,6 +13,7 @@ static const struct command commands[] = {
     {"model", command_model, "update time in closed form for every stride, and the best one"},
     {"validate", command_validate, "compare predictions with recorded runs"},
     {"plan", command_plan, "what to run: search for the fastest alternative that fits, and say why"},
+    {"replay", command_replay, "read a recorded timeline: where its time goes, and what if"},
     {"sweep", command_sweep, "simulate every combination of values, and store it"},
     {"db", command_db, "query and merge stored trials"},
     {"plot", command_plot, "draw a figure: strides, phases, fractions, heat map, validation, memory, lanes"},
