@@ -239,7 +239,8 @@ static void partition(struct recording *rec, size_t iteration, struct ranges *r)
 	struct rec_iteration *const it = &rec->iterations[iteration];
 	int64_t at_ns = it->start_ns;
 
-	qsort(r->list, r->n, sizeof(*r->list), compare_ranges);
+	if (r->n > 1)
+		qsort(r->list, r->n, sizeof(*r->list), compare_ranges);
 	it->first_segment = rec->n_segments;
 	for (size_t i = 0; i < r->n; i++) {
 		const int64_t start_ns = r->list[i].start_ns > at_ns ? r->list[i].start_ns : at_ns;
