@@ -8,8 +8,8 @@ static struct json_text *member(struct chrome_event *event, struct json_text key
 	struct {
 		const char *name;
 		struct json_text *text;
-	} const members[] = {{"ph", &event->ph}, {"cat", &event->cat}, {"name", &event->name}, {"pid", &event->pid}, {"tid", &event->tid},
-	    {"ts", &event->ts}, {"dur", &event->dur}, {"args", &event->args}};
+	} const members[] = {{"ph", &event->ph}, {"cat", &event->cat}, {"name", &event->name}, {"pid", &event->pid},
+	    {"tid", &event->tid}, {"ts", &event->ts}, {"dur", &event->dur}, {"args", &event->args}};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		if (json_is(key, members[i].name))
@@ -17,8 +17,8 @@ static struct json_text *member(struct chrome_event *event, struct json_text key
 	return NULL;
 }
 
-bool chrome_event_parse(struct chrome_event *event, struct json_text text, bool (*wants)(const struct chrome_event *),
-    bool *is_broken)
+bool chrome_event_parse(
+    struct chrome_event *event, struct json_text text, bool (*wants)(const struct chrome_event *), bool *is_broken)
 {
 	struct json_walk walk;
 	struct json_text key, value;

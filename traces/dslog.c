@@ -121,10 +121,12 @@ static void read_line(struct log_reader *r)
 static int refuse(const struct recording *rec, bool has_throughput, struct err *err)
 {
 	if (has_throughput)
-		return err_set(err, STATUS_INPUT, "%s: a DeepSpeed log without phase times: no \"time (ms) | fwd: ..\" lines; run with "
-		    "\"wall_clock_breakdown\": true", rec->file);
-	return err_set(err, STATUS_INPUT, "%s: no \"time (ms) | fwd: .. | bwd: .. | step: ..\" lines of whole iterations in this log",
-	    rec->file);
+		return err_set(err, STATUS_INPUT,
+		    "%s: a DeepSpeed log without phase times: no \"time (ms) | fwd: ..\" lines; run with "
+		    "\"wall_clock_breakdown\": true",
+		    rec->file);
+	return err_set(err, STATUS_INPUT,
+	    "%s: no \"time (ms) | fwd: .. | bwd: .. | step: ..\" lines of whole iterations in this log", rec->file);
 }
 
 static int read_all(struct recording *rec, struct input *in, struct err *err)

@@ -153,7 +153,8 @@ void dslog_policy(struct rec_facts *facts, const struct dslog_config *config)
 	if (!config->has_cpu_offload)
 		return;
 	if (config->prefetch > 0)
-		snprintf(to, size, "dos:stride=%.0f,flush=%s", config->gap > 0 && config->gap < 1e6 ? config->gap : 2, flush);
+		snprintf(
+		    to, size, "dos:stride=%.0f,flush=%s", config->gap > 0 && config->gap < 1e6 ? config->gap : 2, flush);
 	else if (config->ratio >= 0 && config->ratio < 1)
 		snprintf(to, size, "twinflow:ratio=%g,flush=%s", config->ratio, flush);
 	else

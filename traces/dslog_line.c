@@ -55,7 +55,7 @@ bool dslog_times_parse(struct dslog_times *times, const char *line)
 	if (!at)
 		return false;
 	*times = (struct dslog_times){.micro_ns = {-1, -1, -1}, .total_ns = {-1, -1, -1}};
-	for (at += strlen("time (ms)"); *at; ) {
+	for (at += strlen("time (ms)"); *at;) {
 		while (*at == ' ' || *at == '|')
 			at++;
 		const char *const name = at;
@@ -98,14 +98,16 @@ int64_t dslog_clock_ns(const char *line)
 {
 	for (const char *at = strchr(line, '['); at; at = strchr(at + 1, '[')) {
 		int64_t year, month, day, hour, minute, second, milli = 0;
-		if (strlen(at) < 20 || !digits(&year, at + 1, 4) || at[5] != '-' || !digits(&month, at + 6, 2) || at[8] != '-' ||
-		    !digits(&day, at + 9, 2) || (at[11] != ' ' && at[11] != 'T') || !digits(&hour, at + 12, 2) || at[14] != ':' ||
-		    !digits(&minute, at + 15, 2) || at[17] != ':' || !digits(&second, at + 18, 2))
+		if (strlen(at) < 20 || !digits(&year, at + 1, 4) || at[5] != '-' || !digits(&month, at + 6, 2) ||
+		    at[8] != '-' || !digits(&day, at + 9, 2) || (at[11] != ' ' && at[11] != 'T') ||
+		    !digits(&hour, at + 12, 2) || at[14] != ':' || !digits(&minute, at + 15, 2) || at[17] != ':' ||
+		    !digits(&second, at + 18, 2))
 			continue;
 		if ((at[20] == ',' || at[20] == '.') && !digits(&milli, at + 21, 3))
 			milli = 0;
 		/* from the year 2000 on, so that nanoseconds fit */
-		const int64_t since = (days(year, month, day) - days(2000, 1, 1)) * 86400 + hour * 3600 + minute * 60 + second;
+		const int64_t since =
+		    (days(year, month, day) - days(2000, 1, 1)) * 86400 + hour * 3600 + minute * 60 + second;
 		return since >= 0 && since < 4000000000 ? since * 1000000000 + milli * 1000000 : -1;
 	}
 	return -1;

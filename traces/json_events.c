@@ -229,7 +229,8 @@ static enum json_item read_value(struct json_events *e)
 		e->is_over = true;
 		return JSON_END;
 	}
-	e->text = c == '"' ? (struct json_text){input_text(e->in) + 1, n - 2, '"'} : (struct json_text){input_text(e->in), n, 'v'};
+	e->text = c == '"' ? (struct json_text){input_text(e->in) + 1, n - 2, '"'}
+			   : (struct json_text){input_text(e->in), n, 'v'};
 	e->used = n;
 	return JSON_MEMBER;
 }

@@ -35,11 +35,10 @@ struct kineto {
 	uint64_t where;
 };
 
-static enum class class_of(struct json_text cat)
-{
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (json_is(cat, classes[i].cat))
-			return classes[i].class;
+static enum class class_of(struct json_text cat) {
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]);
+	     i++) if (json_is(cat, classes[i].cat)) return classes[i]
+	    .class;
 	return IGNORED;
 }
 
@@ -109,20 +108,23 @@ static void sharpen(struct rec_event *event, struct json_text bandwidth)
 {
 	double bytes_per_ns;
 
-	if (event->bytes == 0 || event->start_ns % 1000 || event->duration_ns % 1000 || !json_double(&bytes_per_ns, bandwidth) ||
-	    !(bytes_per_ns > 0))
+	if (event->bytes == 0 || event->start_ns % 1000 || event->duration_ns % 1000 ||
+	    !json_double(&bytes_per_ns, bandwidth) || !(bytes_per_ns > 0))
 		return;
 	const double ns = (double)event->bytes / bytes_per_ns;
 	if (ns >= (double)event->duration_ns && ns < (double)event->duration_ns + 1000)
 		event->duration_ns = (int64_t)(ns + 0.5);
 }
 
-static void read_copy(const struct kineto *k, struct rec_event *event, const struct chrome_event *from, const struct gpu_args *args)
+static void read_copy(
+    const struct kineto *k, struct rec_event *event, const struct chrome_event *from, const struct gpu_args *args)
 {
 	int64_t bytes;
 
 	event->kind = (uint8_t)copy_kind(from->name, args->kind);
-	event->memory = (uint8_t)(contains(from->name, "Pageable") ? REC_PAGEABLE : contains(from->name, "Pinned") ? REC_PINNED : 0);
+	event->memory = (uint8_t)(contains(from->name, "Pageable") ? REC_PAGEABLE
+		: contains(from->name, "Pinned")                   ? REC_PINNED
+								   : 0);
 	if (json_integer(&bytes, args->bytes) && bytes >= 0) {
 		event->bytes = (uint64_t)bytes;
 		sharpen(event, args->bandwidth);
@@ -162,7 +164,8 @@ static void read_call(const struct kineto *k, const struct chrome_event *from)
 	struct gpu_args args;
 	struct rec_event call = {.kind = is_sync ? REC_SYNC : REC_LAUNCH};
 
-	if (!is_sync && !contains(from->name, "Launch") && !contains(from->name, "Memcpy") && !contains(from->name, "Memset"))
+	if (!is_sync && !contains(from->name, "Launch") && !contains(from->name, "Memcpy") &&
+	    !contains(from->name, "Memset"))
 		return;
 	if (!chrome_event_times(from, &call.start_ns, &call.duration_ns))
 		return;
@@ -195,7 +198,8 @@ static void read_cpu_adam(const struct kineto *k, const struct chrome_event *fro
 {
 	struct rec_event event = {.kind = REC_HOST};
 
-	if (!range_name_is_cpu_adam(from->name.at, from->name.n) || !chrome_event_times(from, &event.start_ns, &event.duration_ns))
+	if (!range_name_is_cpu_adam(from->name.at, from->name.n) ||
+	    !chrome_event_times(from, &event.start_ns, &event.duration_ns))
 		return;
 	event.stream = recording_stream(k->rec, -1, chrome_event_id(from->tid));
 	event.name = recording_name(k->rec, from->name.at, from->name.n);
@@ -276,7 +280,8 @@ static bool detect(const char *bytes, size_t n)
 		i++;
 	if (i == n || (bytes[i] != '{' && bytes[i] != '['))
 		return false;
-	return memmem(bytes, n, "\"ph\"", 4) || memmem(bytes, n, "traceEvents", 11) || memmem(bytes, n, "deviceProperties", 16);
+	return memmem(bytes, n, "\"ph\"", 4) || memmem(bytes, n, "traceEvents", 11) ||
+	    memmem(bytes, n, "deviceProperties", 16);
 }
 
 static int read_all(struct recording *rec, struct input *in, struct err *err)

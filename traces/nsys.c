@@ -30,8 +30,8 @@ static bool times_of(struct nsys *n, sqlite3_stmt *s, struct rec_event *event)
 	n->row++;
 	n->rec->n_read++;
 	event->start_ns = sqlite3_column_int64(s, 0);
-	if (sqlite3_column_type(s, 0) != SQLITE_INTEGER || sqlite3_column_type(s, 1) != SQLITE_INTEGER || event->start_ns < 0 ||
-	    end_ns < event->start_ns || end_ns > rec_time_max_ns) {
+	if (sqlite3_column_type(s, 0) != SQLITE_INTEGER || sqlite3_column_type(s, 1) != SQLITE_INTEGER ||
+	    event->start_ns < 0 || end_ns < event->start_ns || end_ns > rec_time_max_ns) {
 		recording_note(n->rec, "rows without a start and an end are skipped", n->row, "row");
 		return false;
 	}
@@ -47,8 +47,8 @@ static void note_end(struct nsys *n, int rc)
 
 static void read_kernels(struct nsys *n)
 {
-	static const char *const columns[] = {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName",
-	    "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", NULL};
+	static const char *const columns[] = {"start", "end", "deviceId", "streamId", "correlationId", "globalPid",
+	    "demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", NULL};
 	sqlite3_stmt *s;
 	int rc;
 
@@ -109,8 +109,8 @@ static void add_copy(struct nsys *n, sqlite3_stmt *s, struct rec_event *event)
 
 static void read_copies(struct nsys *n, const char *table, bool is_fill)
 {
-	static const char *const columns[] = {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind",
-	    "srcKind", "dstKind", NULL};
+	static const char *const columns[] = {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes",
+	    "copyKind", "srcKind", "dstKind", NULL};
 	sqlite3_stmt *s;
 	int rc;
 

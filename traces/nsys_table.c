@@ -43,12 +43,14 @@ static int open_file(sqlite3 **db, const struct input *in, struct err *err)
 	struct arena arena = {0};
 	char start[sizeof(magic)] = "";
 	FILE *const file = fopen(in->name, "rb");
-	const bool is_plain = file && fread(start, 1, sizeof(start), file) == sizeof(start) && memcmp(start, magic, 16) == 0;
+	const bool is_plain =
+	    file && fread(start, 1, sizeof(start), file) == sizeof(start) && memcmp(start, magic, 16) == 0;
 
 	if (file)
 		fclose(file);
 	if (!is_plain)
-		return err_set(err, STATUS_INPUT, "%s: an Nsight Systems export must be a plain file: neither gzip nor a pipe", in->name);
+		return err_set(err, STATUS_INPUT,
+		    "%s: an Nsight Systems export must be a plain file: neither gzip nor a pipe", in->name);
 	const int rc = sqlite3_open_v2(uri_of(in->name, &arena), db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
 	arena_release(&arena);
 	return rc == SQLITE_OK ? 0 : err_set(err, STATUS_INPUT, "%s: %s", in->name, sqlite3_errmsg(*db));
@@ -88,8 +90,8 @@ static bool is_table(sqlite3 *db, const char *table)
 	sqlite3_stmt *statement = NULL;
 	bool found = false;
 
-	if (sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE name=? AND type='table' AND sql LIKE 'CREATE TABLE%'", -1,
-		&statement, NULL) == SQLITE_OK) {
+	if (sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE name=? AND type='table' AND sql LIKE 'CREATE TABLE%'",
+		-1, &statement, NULL) == SQLITE_OK) {
 		sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
 		found = sqlite3_step(statement) == SQLITE_ROW;
 	}
@@ -158,8 +160,11 @@ static void look_up(struct nsys_strings *strings, struct recording *rec, struct 
 			text = (const char *)sqlite3_column_text(strings->find, 0);
 	}
 	text = text ? text : "(unnamed)";
-	*to = (struct nsys_string){.id = id, .is_set = true, .key = recording_hash(0, text, strlen(text)),
-	    .name = recording_name(rec, text, strlen(text)), .is_sync = strstr(text, "Synchronize") != NULL};
+	*to = (struct nsys_string){.id = id,
+	    .is_set = true,
+	    .key = recording_hash(0, text, strlen(text)),
+	    .name = recording_name(rec, text, strlen(text)),
+	    .is_sync = strstr(text, "Synchronize") != NULL};
 	to->is_launch = !to->is_sync && (strstr(text, "Launch") || strstr(text, "Memcpy") || strstr(text, "Memset"));
 }
 

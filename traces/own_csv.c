@@ -15,7 +15,7 @@ enum column {
 #define COLUMN_ENUM(name) COLUMN_##name,
 	COLUMN_LIST(COLUMN_ENUM)
 #undef COLUMN_ENUM
-	COLUMN_N
+	    COLUMN_N
 };
 static const char *const column_names[COLUMN_N] = {
 #define COLUMN_TEXT(name) #name,
@@ -119,16 +119,18 @@ static void read_line(struct csv_reader *r)
 
 	split(r);
 	r->rec->n_read++;
-	if (!seconds_ns(&start_ns, cell(r, COLUMN_start_s)) || !seconds_ns(&end_ns, cell(r, COLUMN_end_s)) || end_ns < start_ns) {
+	if (!seconds_ns(&start_ns, cell(r, COLUMN_start_s)) || !seconds_ns(&end_ns, cell(r, COLUMN_end_s)) ||
+	    end_ns < start_ns) {
 		recording_note(r->rec, "lines without a start and an end are skipped", r->lines.number, "line");
 		return;
 	}
-	const int64_t rank = strtoll(cell(r, COLUMN_rank), &end, 10), iteration = strtoll(cell(r, COLUMN_iteration), &end, 10);
+	const int64_t rank = strtoll(cell(r, COLUMN_rank), &end, 10),
+		      iteration = strtoll(cell(r, COLUMN_iteration), &end, 10);
 	if (rank == 0 && strcmp(cell(r, COLUMN_lane), "host main") == 0)
 		follow_phase(r, iteration, end_ns);
 	if (end_ns > start_ns)
-		own_lanes_add(r->rec, cell(r, COLUMN_lane), cell(r, COLUMN_kind), rank < 0 ? 0 : rank, start_ns, end_ns - start_ns,
-		    strtod(cell(r, COLUMN_amount), &end), cell(r, COLUMN_unit), r->lines.number, "line");
+		own_lanes_add(r->rec, cell(r, COLUMN_lane), cell(r, COLUMN_kind), rank < 0 ? 0 : rank, start_ns,
+		    end_ns - start_ns, strtod(cell(r, COLUMN_amount), &end), cell(r, COLUMN_unit), r->lines.number, "line");
 }
 
 static bool detect(const char *bytes, size_t n)

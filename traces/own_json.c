@@ -81,7 +81,8 @@ static double probe_bytes(const struct own *o, const char *kind)
 	return strcmp(kind, "fetch") == 0 || strcmp(kind, "write-back") == 0 ? 12 * o->subgroup_params / o->n_copies : 0;
 }
 
-static void read_probe_op(struct own *o, const char *lane, const char *kind, int64_t pid, int64_t start_ns, int64_t duration_ns)
+static void read_probe_op(
+    struct own *o, const char *lane, const char *kind, int64_t pid, int64_t start_ns, int64_t duration_ns)
 {
 	const double bytes = probe_bytes(o, kind);
 
@@ -135,8 +136,8 @@ static bool detect(const char *bytes, size_t n)
 		return false;
 	if (memmem(bytes, n, "\"dos-trace/1\"", 13))
 		return true;
-	return memmem(bytes, n, "process_name", 12) && memmem(bytes, n, " parameters, ", 13) && memmem(bytes, n, " threads\"", 9) &&
-	    memmem(bytes, n, "\"subgroup\"", 10);
+	return memmem(bytes, n, "process_name", 12) && memmem(bytes, n, " parameters, ", 13) &&
+	    memmem(bytes, n, " threads\"", 9) && memmem(bytes, n, "\"subgroup\"", 10);
 }
 
 static int read_all(struct recording *rec, struct input *in, struct err *err)

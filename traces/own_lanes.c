@@ -27,8 +27,8 @@ static bool is_waiting(const char *kind)
 
 static bool is_launching(const char *kind)
 {
-	return strcmp(kind, "launch") == 0 || strcmp(kind, "host") == 0 || strstr(kind, "Launch") || strstr(kind, "Memcpy") ||
-	    strstr(kind, "Memset");
+	return strcmp(kind, "launch") == 0 || strcmp(kind, "host") == 0 || strstr(kind, "Launch") ||
+	    strstr(kind, "Memcpy") || strstr(kind, "Memset");
 }
 
 static void add_host(struct recording *rec, const char *lane, const char *kind, struct rec_event *event, uint64_t where,
@@ -43,10 +43,12 @@ static void add_host(struct recording *rec, const char *lane, const char *kind, 
 		recording_call(rec, event, where, where_unit);
 }
 
-void own_lanes_add(struct recording *rec, const char *lane, const char *kind, int64_t rank, int64_t start_ns, int64_t duration_ns,
-    double amount, const char *unit, uint64_t where, const char *where_unit)
+void own_lanes_add(struct recording *rec, const char *lane, const char *kind, int64_t rank, int64_t start_ns,
+    int64_t duration_ns, double amount, const char *unit, uint64_t where, const char *where_unit)
 {
-	struct rec_event event = {.start_ns = start_ns, .duration_ns = duration_ns, .key = recording_hash(0, kind, strlen(kind)),
+	struct rec_event event = {.start_ns = start_ns,
+	    .duration_ns = duration_ns,
+	    .key = recording_hash(0, kind, strlen(kind)),
 	    .name = recording_name(rec, kind, strlen(kind))};
 
 	for (size_t i = 0; i < sizeof(gpu_lanes) / sizeof(gpu_lanes[0]); i++) {

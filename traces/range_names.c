@@ -36,7 +36,8 @@ static const struct range_name names[] = {
 };
 
 /* Followed by nothing or by a number, parted by '#', ':', '_' or a space. */
-static const char *const steps[] = {"ProfilerStep", "iteration", "iter", "train_step", "training_step", "train step", "step"};
+static const char *const steps[] = {
+    "ProfilerStep", "iteration", "iter", "train_step", "training_step", "train step", "step"};
 
 static bool step_number(int64_t *number, const char *text, size_t n)
 {

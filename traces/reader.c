@@ -8,9 +8,12 @@ const struct trace_reader *const trace_readers[] = {
 
 static int unknown(const struct input *in, struct err *err)
 {
-	return err_set(err, STATUS_INPUT, "%s: not a recorded timeline that is known; accepted: PyTorch (Kineto) Chrome trace, Nsight "
-	    "Systems sqlite export, DeepSpeed log with wall_clock_breakdown, dos trace (JSON or CSV), dos-probe update trace; plain or "
-	    "gzip", in->name);
+	return err_set(err, STATUS_INPUT,
+	    "%s: not a recorded timeline that is known; accepted: PyTorch (Kineto) Chrome trace, Nsight "
+	    "Systems sqlite export, DeepSpeed log with wall_clock_breakdown, dos trace (JSON or CSV), dos-probe update "
+	    "trace; plain or "
+	    "gzip",
+	    in->name);
 }
 
 static int load(struct recording *rec, struct input *in, struct err *err)
@@ -29,7 +32,8 @@ static int load(struct recording *rec, struct input *in, struct err *err)
 	rec->format = trace_readers[i]->name;
 	const int code = trace_readers[i]->read(rec, in, err);
 	if (in->is_damaged)
-		recording_note(rec, "the gzip stream is cut short or damaged: what came before was read", in->offset, "byte");
+		recording_note(
+		    rec, "the gzip stream is cut short or damaged: what came before was read", in->offset, "byte");
 	return code ? code : recording_finish(rec, err);
 }
 

@@ -109,7 +109,8 @@ void recording_event(struct recording *rec, const struct rec_event *event, uint6
 	}
 	if (rec->n_events == REC_EVENTS_MAX) {
 		rec->n_dropped++;
-		recording_note(rec, "events beyond 8 million are left out: what follows is missing from the report", where, unit);
+		recording_note(
+		    rec, "events beyond 8 million are left out: what follows is missing from the report", where, unit);
 		return;
 	}
 	rec->streams[event->stream].n_events++;
@@ -159,12 +160,13 @@ void recording_mark(struct recording *rec, enum rec_mark_kind kind, int64_t numb
 	rec->marks[rec->n_marks++] = (struct rec_mark){start_ns, start_ns + duration_ns, number, (uint8_t)kind};
 }
 
-void recording_iteration(struct recording *rec, int64_t number, int64_t start_ns, int64_t end_ns, const int64_t phase_ns[PHASE_N],
-    const bool has_phase[PHASE_N])
+void recording_iteration(struct recording *rec, int64_t number, int64_t start_ns, int64_t end_ns,
+    const int64_t phase_ns[PHASE_N], const bool has_phase[PHASE_N])
 {
 	rec->iterations = grow(rec->iterations, rec->n_iterations, &rec->cap_iterations, sizeof(*rec->iterations));
 	struct rec_iteration *const it = &rec->iterations[rec->n_iterations++];
-	*it = (struct rec_iteration){.number = number, .start_ns = start_ns, .end_ns = end_ns, .first_segment = rec->n_segments};
+	*it = (struct rec_iteration){
+	    .number = number, .start_ns = start_ns, .end_ns = end_ns, .first_segment = rec->n_segments};
 	memcpy(it->phase_ns, phase_ns, sizeof(it->phase_ns));
 	memcpy(it->has_phase, has_phase, sizeof(it->has_phase));
 }
@@ -204,7 +206,9 @@ int64_t recording_median_ns(const struct recording *rec, enum phase phase)
 			values[n++] = it->phase_ns[phase];
 	}
 	qsort(values, n, sizeof(*values), compare_ns);
-	const int64_t median_ns = n == 0 ? -1 : n % 2 ? values[n / 2] : values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
+	const int64_t median_ns = n == 0 ? -1
+	    : n % 2                      ? values[n / 2]
+					 : values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
 	free(values);
 	return median_ns;
 }

@@ -148,8 +148,8 @@ void recording_call(struct recording *rec, const struct rec_event *call, uint64_
 void recording_mark(struct recording *rec, enum rec_mark_kind kind, int64_t number, int64_t start_ns, int64_t duration_ns);
 void recording_note(struct recording *rec, const char *text, uint64_t where, const char *unit);
 /* For files that hold phase times and no events. */
-void recording_iteration(struct recording *rec, int64_t number, int64_t start_ns, int64_t end_ns, const int64_t phase_ns[PHASE_N],
-    const bool has_phase[PHASE_N]);
+void recording_iteration(struct recording *rec, int64_t number, int64_t start_ns, int64_t end_ns,
+    const int64_t phase_ns[PHASE_N], const bool has_phase[PHASE_N]);
 
 /* STATUS_INPUT says why a file cannot be a timeline of training: no GPU work, no steps. */
 int recording_finish(struct recording *rec, struct err *err) MUST_CHECK;

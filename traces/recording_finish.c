@@ -123,15 +123,19 @@ static void attribute(struct recording *rec)
 
 static int refuse_no_steps(const struct recording *rec, struct err *err)
 {
-	return err_set(err, STATUS_INPUT, "%s: no training steps in this %s: no step, optimizer or forward/backward/update ranges; record "
-	    "whole iterations (see traces/FORMATS.md)", rec->file, rec->format);
+	return err_set(err, STATUS_INPUT,
+	    "%s: no training steps in this %s: no step, optimizer or forward/backward/update ranges; record "
+	    "whole iterations (see traces/FORMATS.md)",
+	    rec->file, rec->format);
 }
 
 static int finish_timeline(struct recording *rec, struct err *err)
 {
 	if (rec->n_events == 0)
-		return err_set(err, STATUS_INPUT, "%s: no kernels or copies of a GPU in this %s (CPU only): it cannot be a timeline of "
-		    "offloaded training; record with the GPU's activities", rec->file, rec->format);
+		return err_set(err, STATUS_INPUT,
+		    "%s: no kernels or copies of a GPU in this %s (CPU only): it cannot be a timeline of "
+		    "offloaded training; record with the GPU's activities",
+		    rec->file, rec->format);
 	keep_one_device(rec);
 	sort(rec->events, rec->n_events, sizeof(*rec->events), compare_start);
 	sort(rec->marks, rec->n_marks, sizeof(*rec->marks), compare_mark);

@@ -166,7 +166,8 @@ static int64_t add_autograd(struct ranges *r, const struct rec_mark *marks, size
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rec_mark *const mark = &marks[i];
-		const bool parts = mark->kind == REC_MARK_FORWARD || mark->kind == REC_MARK_UPDATE || mark->kind == REC_MARK_OPTIMIZER;
+		const bool parts =
+		    mark->kind == REC_MARK_FORWARD || mark->kind == REC_MARK_UPDATE || mark->kind == REC_MARK_OPTIMIZER;
 		if (parts && start_ns >= 0 && mark->start_ns >= end_ns) {
 			add_range(r, start_ns, end_ns, PHASE_BACKWARD);
 			start_ns = -1;

@@ -112,10 +112,12 @@ static void write_rows(struct row_writer *t)
 	size_t e = 0, c = 0;
 
 	while (e < rec->n_events || c < rec->n_calls) {
-		const bool is_call = e == rec->n_events || (c < rec->n_calls && rec->calls[c].start_ns < rec->events[e].start_ns);
+		const bool is_call =
+		    e == rec->n_events || (c < rec->n_calls && rec->calls[c].start_ns < rec->events[e].start_ns);
 		const struct rec_event *const event = is_call ? &rec->calls[c++] : &rec->events[e++];
 		const enum lane lane = rec->streams[event->stream].device < 0 && !rec->streams[event->stream].is_framework
-		    ? LANE_WORKER : lane_of((enum rec_kind)event->kind);
+		    ? LANE_WORKER
+		    : lane_of((enum rec_kind)event->kind);
 		struct row *const last = &open[lane];
 		if (event->start_ns < t->origin_ns)
 			continue;
@@ -124,8 +126,7 @@ static void write_rows(struct row_writer *t)
 			if (last->end_ns > last->start_ns)
 				write_row(t, last);
 		}
-		*last = (struct row){lane, rec->names[event->name], event->start_ns,
-		    rec_end_ns(event), event};
+		*last = (struct row){lane, rec->names[event->name], event->start_ns, rec_end_ns(event), event};
 	}
 	for (size_t lane = 0; lane < LANE_N; lane++)
 		if (open[lane].event && open[lane].end_ns > open[lane].start_ns)

@@ -40,7 +40,6 @@ static void strip(struct text_lines *lines)
 	lines->text[n] = '\0';
 }
 
-
 bool text_lines_next(struct text_lines *lines)
 {
 	bool has_any = false;

@@ -12,10 +12,16 @@ struct params {
 };
 
 static const struct opt opts[] = {
-    {.name = "from", .kind = OPT_TEXT, .offset = offsetof(struct params, what_if.from), .arg = "NAME|FILE",
-        .help = "profile of the recorded machine (default: the shipped one of its GPU)"},
-    {.name = "trace", .kind = OPT_TEXT, .offset = offsetof(struct params, what_if.trace), .arg = "FILE",
-        .help = "timeline of the recording, or of the what-if, for Perfetto or .csv"},
+    {.name = "from",
+	.kind = OPT_TEXT,
+	.offset = offsetof(struct params, what_if.from),
+	.arg = "NAME|FILE",
+	.help = "profile of the recorded machine (default: the shipped one of its GPU)"},
+    {.name = "trace",
+	.kind = OPT_TEXT,
+	.offset = offsetof(struct params, what_if.trace),
+	.arg = "FILE",
+	.help = "timeline of the recording, or of the what-if, for Perfetto or .csv"},
 };
 
 /* Anything that asks for a simulation. */
@@ -44,7 +50,8 @@ static int write_out(const struct replay_report *report, const struct common *c,
 	return file_replace_commit(&file, err);
 }
 
-static int replay(const struct common *c, const struct params *p, const struct recording *rec, struct arena *arena, struct err *err)
+static int replay(
+    const struct common *c, const struct params *p, const struct recording *rec, struct arena *arena, struct err *err)
 {
 	struct replay_report report = {.rec = rec, .machine = ""};
 	int code = 0;
@@ -66,9 +73,12 @@ int command_replay(int argc, char **argv, struct err *err)
 	struct params params = {.what_if = {.from = NULL}};
 	const struct command_line line = {.name = "replay",
 	    .usage = "TRACE [--hw H] [--policy SPEC[,SPEC..]] [OPTION]..",
-	    .about = "Reads a recorded run (PyTorch trace, Nsight Systems sqlite export, DeepSpeed log, dos or dos-probe trace; plain or gzip)\n"
-		     "and shows where its time goes. With --policy or --hw: what its iterations would take with another policy or machine.",
-	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC,
+	    .about = "Reads a recorded run (PyTorch trace, Nsight Systems sqlite export, DeepSpeed log, dos or dos-probe "
+		     "trace; plain or gzip)\n"
+		     "and shows where its time goes. With --policy or --hw: what its iterations would take with another "
+		     "policy or machine.",
+	    .groups =
+		COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),
 	    .params = &params};
@@ -79,8 +89,9 @@ int command_replay(int argc, char **argv, struct err *err)
 
 	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
 	if (!code && !c.wants_help && rest.n != 1)
-		code = rest.n == 0 ? err_set(err, STATUS_USAGE, "replay: a TRACE is missing; see dos replay --help")
-				   : err_set(err, STATUS_USAGE, "replay: one TRACE would be accepted, %zu are given", rest.n);
+		code = rest.n == 0
+		    ? err_set(err, STATUS_USAGE, "replay: a TRACE is missing; see dos replay --help")
+		    : err_set(err, STATUS_USAGE, "replay: one TRACE would be accepted, %zu are given", rest.n);
 	if (!code && !c.wants_help) {
 		rec = xmalloc(1, sizeof(*rec));
 		code = recording_load(rec, rest.items[0], err);

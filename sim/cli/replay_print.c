@@ -277,11 +277,15 @@ static void text_check(const struct replay_check *c, FILE *out)
 
 	if (!c->has_run)
 		return;
-	fprintf(out, "\nunchanged replay, rates from alternate %s, compared with the others: iteration %s recorded, %s simulated (%+.1f %%)",
-	    c->by_iteration ? "iterations" : "operations of the only iteration", print(recorded, UNIT_SECONDS, c->recorded_iteration_s),
+	fprintf(out,
+	    "\nunchanged replay, rates from alternate %s, compared with the others: iteration %s recorded, %s simulated "
+	    "(%+.1f %%)",
+	    c->by_iteration ? "iterations" : "operations of the only iteration",
+	    print(recorded, UNIT_SECONDS, c->recorded_iteration_s),
 	    print(simulated, UNIT_SECONDS, c->simulated_iteration_s), 100 * c->error_frac);
 	if (c->single_frac > 0.005)
-		fprintf(out, "; %.0f %% of the operation time has no second sample and stands as recorded", 100 * c->single_frac);
+		fprintf(out, "; %.0f %% of the operation time has no second sample and stands as recorded",
+		    100 * c->single_frac);
 	putc('\n', out);
 }
 

@@ -77,8 +77,10 @@ static void add_iteration(struct table *t, const struct replay_report *r, size_t
 struct table *replay_iterations_table(const struct replay_report *report, enum format format, size_t most)
 {
 	const bool is_wide = format != FORMAT_TABLE;
-	struct table *const t =
-	    table_new(iteration_columns, is_wide ? N_ITERATION_COLUMNS : report->rec->is_timeline ? N_FOR_PEOPLE : N_TIMES);
+	struct table *const t = table_new(iteration_columns,
+	    is_wide                        ? N_ITERATION_COLUMNS
+		: report->rec->is_timeline ? N_FOR_PEOPLE
+					   : N_TIMES);
 
 	for (size_t i = 0; i < report->rec->n_iterations && i < most; i++)
 		add_iteration(t, report, i, is_wide);

@@ -39,7 +39,8 @@ static void batch_flags(struct batch *batch, const struct common *c)
 	const struct {
 		long long given;
 		double *member;
-	} flags[] = {{c->gpus, &batch->gpus}, {c->mbs, &batch->mbs}, {c->grad_accum, &batch->grad_accum}, {c->seq, &batch->seq}};
+	} flags[] = {
+	    {c->gpus, &batch->gpus}, {c->mbs, &batch->mbs}, {c->grad_accum, &batch->grad_accum}, {c->seq, &batch->seq}};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (flags[i].given > 0)
@@ -51,7 +52,8 @@ static void batch_flags(struct batch *batch, const struct common *c)
 static int find_workload(struct what_if *f, struct err *err)
 {
 	const struct rec_facts *const facts = &f->rec->facts;
-	struct batch batch = {.gpus = 1, .mbs = 1, .grad_accum = facts->grad_accum > 0 ? facts->grad_accum : 1, .seq = 2048};
+	struct batch batch = {
+	    .gpus = 1, .mbs = 1, .grad_accum = facts->grad_accum > 0 ? facts->grad_accum : 1, .seq = 2048};
 
 	if (has_shape_flags(f->c))
 		return common_workload(&f->input.shape, &f->input.batch, f->c, f->arena, err);
@@ -60,8 +62,10 @@ static int find_workload(struct what_if *f, struct err *err)
 		return 0;
 	}
 	if (!f->has_update)
-		return err_set(err, STATUS_USAGE, "%s shows no offloaded update: give the model (--model, or --layers --hidden --heads --ffn "
-		    "--vocab) for a what-if", f->rec->file);
+		return err_set(err, STATUS_USAGE,
+		    "%s shows no offloaded update: give the model (--model, or --layers --hidden --heads --ffn "
+		    "--vocab) for a what-if",
+		    f->rec->file);
 	batch_flags(&batch, f->c);
 	replay_update_workload(&f->workload, &f->update, &batch, f->arena);
 	f->input.workload = &f->workload;
@@ -77,7 +81,9 @@ static int find_own_machine(struct what_if *f, const char *from, struct err *err
 	struct replay_measured measured;
 
 	replay_measured_take(&measured, f->rec, f->has_update ? &f->update : NULL);
-	const char *const name = from ? from : f->rec->facts.gpu[0] ? replay_nearest_profile(f->rec->facts.gpu, &measured, f->arena) : NULL;
+	const char *const name = from ? from
+	    : f->rec->facts.gpu[0]    ? replay_nearest_profile(f->rec->facts.gpu, &measured, f->arena)
+				      : NULL;
 	if (!name)
 		return 0;
 	f->own = arena_alloc(f->arena, 1, sizeof(*f->own));
@@ -100,7 +106,8 @@ static int find_machines(struct what_if *f, const char *from, struct err *err)
 	if (f->c->hw)
 		return common_hw(f->target, f->c, f->arena, err);
 	if (!f->own)
-		return err_set(err, STATUS_USAGE, "--hw is missing: %s does not name a GPU of a shipped profile", f->rec->file);
+		return err_set(
+		    err, STATUS_USAGE, "--hw is missing: %s does not name a GPU of a shipped profile", f->rec->file);
 	*f->target = *f->own;
 	return common_scale(f->target, f->c, f->arena, err);
 }
@@ -115,7 +122,8 @@ static struct replay_passes passes_on(const struct what_if *f, const struct hwpr
 		flop_per_s = f->own->gpu_flop_per_s;
 		hbm_Bps = f->own->hbm_Bps;
 	} else if (!replay_gpu_rates(&flop_per_s, &hbm_Bps, f->rec->facts.gpu)) {
-		common_note(f->c, "the recorded GPU is not known (--from PROFILE would name it): forward and backward are not scaled");
+		common_note(f->c,
+		    "the recorded GPU is not known (--from PROFILE would name it): forward and backward are not scaled");
 		return passes;
 	}
 	replay_passes_scale(&passes, hw->gpu_flop_per_s / flop_per_s, hw->hbm_Bps / hbm_Bps);
@@ -132,15 +140,19 @@ static double median_s(const struct recording *rec, enum phase phase)
 
 static void add_recorded(struct what_if *f)
 {
-	f->rows[f->n_rows++] = (struct replay_row){.what = "recorded", .hw = f->rec->facts.gpu, .policy = f->policy ? f->policy : "",
-	    .forward_s = median_s(f->rec, PHASE_FORWARD), .backward_s = median_s(f->rec, PHASE_BACKWARD),
-	    .update_s = median_s(f->rec, PHASE_UPDATE), .other_s = median_s(f->rec, PHASE_OTHER),
+	f->rows[f->n_rows++] = (struct replay_row){.what = "recorded",
+	    .hw = f->rec->facts.gpu,
+	    .policy = f->policy ? f->policy : "",
+	    .forward_s = median_s(f->rec, PHASE_FORWARD),
+	    .backward_s = median_s(f->rec, PHASE_BACKWARD),
+	    .update_s = median_s(f->rec, PHASE_UPDATE),
+	    .other_s = median_s(f->rec, PHASE_OTHER),
 	    .iteration_s = median_s(f->rec, PHASE_N)};
 }
 
 /* The profile's own other_s is of other recorded runs: what this one did besides its phases stays as it was. */
-static int add_simulated(struct what_if *f, const char *what, const struct hwprofile *hw, const char *policy, const char *trace,
-    struct err *err)
+static int add_simulated(
+    struct what_if *f, const char *what, const struct hwprofile *hw, const char *policy, const char *trace, struct err *err)
 {
 	const struct replay_passes passes = passes_on(f, hw);
 	struct hwprofile *const used = arena_alloc(f->arena, 1, sizeof(*used));
@@ -156,9 +168,14 @@ static int add_simulated(struct what_if *f, const char *what, const struct hwpro
 	int code = trial_run(&trial, &input, &arena, err);
 	if (!code && f->n_rows < ROWS_MAX) {
 		const struct metrics *const m = &trial.metrics;
-		f->rows[f->n_rows++] = (struct replay_row){.what = what, .hw = arena_strdup(f->arena, hw->name),
-		    .policy = arena_strdup(f->arena, trial.policy), .forward_s = m->forward_s, .backward_s = m->backward_s,
-		    .update_s = m->update_s, .other_s = m->other_s, .iteration_s = m->iteration_s};
+		f->rows[f->n_rows++] = (struct replay_row){.what = what,
+		    .hw = arena_strdup(f->arena, hw->name),
+		    .policy = arena_strdup(f->arena, trial.policy),
+		    .forward_s = m->forward_s,
+		    .backward_s = m->backward_s,
+		    .update_s = m->update_s,
+		    .other_s = m->other_s,
+		    .iteration_s = m->iteration_s};
 	}
 	if (!code && trace)
 		code = chrome_trace_write(trace, &trial.schedule, &trial.timeline, trial.policy, err);
@@ -195,10 +212,13 @@ static int prepare(struct what_if *f, const struct what_if_options *options, str
 	return code ? code : find_machines(f, options->from, err);
 }
 
-int replay_what_if(struct replay_report *report, const struct common *c, const struct what_if_options *options, struct arena *arena,
-    struct err *err)
+int replay_what_if(struct replay_report *report, const struct common *c, const struct what_if_options *options,
+    struct arena *arena, struct err *err)
 {
-	struct what_if f = {.rec = report->rec, .c = c, .arena = arena, .learned = "",
+	struct what_if f = {.rec = report->rec,
+	    .c = c,
+	    .arena = arena,
+	    .learned = "",
 	    .input = {.threads = (double)c->threads, .sync = (enum sync)c->sync}};
 	struct opt_list specs;
 
@@ -207,13 +227,17 @@ int replay_what_if(struct replay_report *report, const struct common *c, const s
 		return code;
 	f.rows = arena_alloc(arena, ROWS_MAX, sizeof(*f.rows));
 	if (f.has_update && !f.rec->facts.policy[0] && !f.update.has_round_trip)
-		common_note(c, "the recording flushes gradients without DeepSpeed's round trip (16 bit back to the GPU): its backward is shorter "
+		common_note(c,
+		    "the recording flushes gradients without DeepSpeed's round trip (16 bit back to the GPU): its backward "
+		    "is shorter "
 		    "than the policies'");
 	f.has_passes = replay_passes_take(&f.passes, f.rec, f.input.batch.grad_accum, f.input.batch.has_checkpointing);
 	if (!f.has_passes)
-		common_note(c, "no forward and backward in the recording: they are simulated%s", f.input.workload ? " as nothing" : "");
+		common_note(c, "no forward and backward in the recording: they are simulated%s",
+		    f.input.workload ? " as nothing" : "");
 	if (f.passes.is_backward_assumed)
-		common_note(c, "a log does not part backward's compute from its gradient flush: %s times forward is assumed",
+		common_note(c,
+		    "a log does not part backward's compute from its gradient flush: %s times forward is assumed",
 		    f.input.batch.has_checkpointing ? "3 (recomputation)" : "2");
 	code = add_rows(&f, &specs, options->trace, err);
 	report->rows = f.rows;

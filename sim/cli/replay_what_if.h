@@ -15,7 +15,7 @@ struct what_if_options {
 
 /* Rows: as recorded; simulated with its own policy on its own machine, where both are known; each policy on --hw (without it on the
  * recorded machine). Fills rows, n_rows and machine of the report. STATUS_USAGE, STATUS_INPUT say what is missing. */
-int replay_what_if(struct replay_report *report, const struct common *c, const struct what_if_options *options, struct arena *arena,
-    struct err *err) MUST_CHECK;
+int replay_what_if(struct replay_report *report, const struct common *c, const struct what_if_options *options,
+    struct arena *arena, struct err *err) MUST_CHECK;
 
 #endif

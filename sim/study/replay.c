@@ -30,7 +30,8 @@ static double compute_s(const struct recording *rec, enum phase phase, double *g
 	for (size_t i = 0; i < rec->n_events; i++) {
 		const struct rec_event *const event = &rec->events[i];
 		const char *const name = rec->names[event->name];
-		if (event->phase != phase || (event->kind != REC_KERNEL && event->kind != REC_FILL) || has_word(name, collective))
+		if (event->phase != phase || (event->kind != REC_KERNEL && event->kind != REC_FILL) ||
+		    has_word(name, collective))
 			continue;
 		const int64_t from_ns = event->start_ns > until_ns ? event->start_ns : until_ns;
 		const int64_t ns = rec_end_ns(event) > from_ns ? rec_end_ns(event) - from_ns : 0;
@@ -60,10 +61,13 @@ static bool passes_of_timeline(struct replay_passes *p, const struct recording *
 {
 	const double n = (double)rec->n_iterations * (grad_accum > 0 ? grad_accum : 1);
 	double gemm_s = 0;
-	const double forward_s = compute_s(rec, PHASE_FORWARD, &gemm_s), backward_s = compute_s(rec, PHASE_BACKWARD, &gemm_s);
+	const double forward_s = compute_s(rec, PHASE_FORWARD, &gemm_s),
+		     backward_s = compute_s(rec, PHASE_BACKWARD, &gemm_s);
 
-	p->passes = (struct recorded_passes){.forward_s = forward_s / n, .backward_s = backward_s / n,
-	    .forward_launch_s = launch_s(rec, PHASE_FORWARD) / n, .backward_launch_s = launch_s(rec, PHASE_BACKWARD) / n};
+	p->passes = (struct recorded_passes){.forward_s = forward_s / n,
+	    .backward_s = backward_s / n,
+	    .forward_launch_s = launch_s(rec, PHASE_FORWARD) / n,
+	    .backward_launch_s = launch_s(rec, PHASE_BACKWARD) / n};
 	p->gemm_frac = forward_s + backward_s > 0 ? gemm_s / (forward_s + backward_s) : 1;
 	return forward_s + backward_s > 0;
 }
@@ -75,8 +79,8 @@ static bool passes_of_log(struct replay_passes *p, const struct recording *rec, 
 	const double forward_s = (double)recording_median_ns(rec, PHASE_FORWARD) * 1e-9 / n;
 	const double backward_s = (double)recording_median_ns(rec, PHASE_BACKWARD) * 1e-9 / n;
 
-	p->passes = (struct recorded_passes){.forward_s = forward_s,
-	    .backward_s = fmin(backward_s, (has_checkpointing ? 3 : 2) * forward_s)};
+	p->passes = (struct recorded_passes){
+	    .forward_s = forward_s, .backward_s = fmin(backward_s, (has_checkpointing ? 3 : 2) * forward_s)};
 	p->gemm_frac = 1;
 	p->is_backward_assumed = true;
 	return forward_s > 0 && backward_s > 0;
@@ -85,7 +89,8 @@ static bool passes_of_log(struct replay_passes *p, const struct recording *rec, 
 bool replay_passes_take(struct replay_passes *p, const struct recording *rec, double grad_accum, bool has_checkpointing)
 {
 	*p = (struct replay_passes){.gemm_frac = 1};
-	return rec->is_timeline ? passes_of_timeline(p, rec, grad_accum) : passes_of_log(p, rec, grad_accum, has_checkpointing);
+	return rec->is_timeline ? passes_of_timeline(p, rec, grad_accum)
+				: passes_of_log(p, rec, grad_accum, has_checkpointing);
 }
 
 void replay_passes_scale(struct replay_passes *p, double flop_ratio, double hbm_ratio)

@@ -18,7 +18,8 @@ struct replay_passes {
 	bool is_backward_assumed; /* a log does not part backward's compute from its gradient flush: taken from forward */
 };
 /* False: no forward and backward in it. */
-bool replay_passes_take(struct replay_passes *passes, const struct recording *rec, double grad_accum, bool has_checkpointing);
+bool replay_passes_take(
+    struct replay_passes *passes, const struct recording *rec, double grad_accum, bool has_checkpointing);
 /* In place: times of a machine whose FLOP/s and HBM bytes/s are these times as large. */
 void replay_passes_scale(struct replay_passes *passes, double flop_ratio, double hbm_ratio);
 
@@ -28,9 +29,11 @@ bool replay_gpu_rates(double *flop_per_s, double *hbm_Bps, const char *gpu);
 /* What a recording measures of its machine; 0: it does not. */
 struct replay_measured {
 	double h2d_Bps, d2h_Bps; /* of large pinned copies that run nearly alone */
-	double adam_params_per_s, downscale_params_per_s; /* of an update on the CPU whose 16-bit copies come after all of Adam */
+	double adam_params_per_s,
+	    downscale_params_per_s; /* of an update on the CPU whose 16-bit copies come after all of Adam */
 };
-void replay_measured_take(struct replay_measured *measured, const struct recording *rec, const struct replay_update *update);
+void replay_measured_take(
+    struct replay_measured *measured, const struct recording *rec, const struct replay_update *update);
 /* For people: "h2d 54.4 GB/s, ..", "" nothing. */
 const char *replay_measured_text(const struct replay_measured *measured, struct arena *arena);
 /* Puts them in place of a profile's rates, at `threads` (0: the profile's) and its workers. */

@@ -30,8 +30,8 @@ static bool is_held_out(const struct replay_check *check, size_t i)
 }
 
 /* phase PHASE_N: the whole. simulated: [n] or NULL, a constant instead. */
-static void compare_phase(struct replay_check *check, const struct recording *rec, size_t phase, const struct replay_graph *graph,
-    double constant_s)
+static void compare_phase(struct replay_check *check, const struct recording *rec, size_t phase,
+    const struct replay_graph *graph, double constant_s)
 {
 	double *const recorded = xmalloc(check->n_iterations + 1, sizeof(*recorded));
 	double *const simulated = xmalloc(check->n_iterations + 1, sizeof(*simulated));

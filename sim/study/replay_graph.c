@@ -41,7 +41,8 @@ static double amount_of(const struct rec_event *event)
 static uint64_t gpu_key(const struct rec_event *event)
 {
 	const bool is_sized = amount_of(event) > 1;
-	return replay_key(KEY_GPU + 16u * event->kind, event->key, is_sized ? (uint32_t)ilogb((double)event->bytes) + 1 : 0);
+	return replay_key(
+	    KEY_GPU + 16u * event->kind, event->key, is_sized ? (uint32_t)ilogb((double)event->bytes) + 1 : 0);
 }
 
 static uint64_t gpu_name_key(const struct rec_event *event)
@@ -92,12 +93,12 @@ static unsigned call_kind(const struct replay_item *item)
 static void fit(struct replay *r)
 {
 	int64_t stream_end_ns[REC_STREAMS_MAX] = {0};
-	const int64_t end_ns = r->rec->iterations[r->items.n_iterations - 1].end_ns;
 	int32_t iteration = 0;
 
-	for (size_t i = 0; i < r->rec->n_events && r->rec->events[i].start_ns < end_ns; i++) {
+	for (size_t i = 0; i < r->rec->n_events; i++) {
 		const struct rec_event *const event = &r->rec->events[i];
-		while ((size_t)iteration + 1 < r->items.n_iterations && event->start_ns >= r->rec->iterations[iteration + 1].start_ns)
+		while ((size_t)iteration + 1 < r->rec->n_iterations &&
+		    event->start_ns >= r->rec->iterations[iteration + 1].start_ns)
 			iteration++;
 		const int64_t ns = gpu_ns(event, stream_end_ns[event->stream]);
 		replay_rates_add(&r->rates, gpu_key(event), amount_of(event), ns, (size_t)iteration);
@@ -109,11 +110,13 @@ static void fit(struct replay *r)
 		const struct replay_item *const item = &r->items.items[i];
 		if (item->kind == ITEM_DEVICE)
 			continue;
-		replay_rates_add(&r->rates, gap_key(item), item->is_worker ? (double)worker_bytes(r, item) : 1, item->gap_ns,
-		    (size_t)item->iteration);
-		replay_rates_add(&r->rates, replay_key(KEY_GAP_END, item->key, 0), 1, item->gap_ns, (size_t)item->iteration);
+		replay_rates_add(&r->rates, gap_key(item), item->is_worker ? (double)worker_bytes(r, item) : 1,
+		    item->gap_ns, (size_t)item->iteration);
+		replay_rates_add(
+		    &r->rates, replay_key(KEY_GAP_END, item->key, 0), 1, item->gap_ns, (size_t)item->iteration);
 		if (!item->is_blocked && item->kind != ITEM_BOUNDARY)
-			replay_rates_add(&r->rates, replay_key(call_kind(item), item->key, 0), 1, call_ns(r, item), (size_t)item->iteration);
+			replay_rates_add(&r->rates, replay_key(call_kind(item), item->key, 0), 1, call_ns(r, item),
+			    (size_t)item->iteration);
 	}
 }
 
@@ -140,7 +143,7 @@ static enum op_kind lane_kind(const struct replay *r, const struct rec_event *ev
 		return OP_D2H;
 	return event->stream == r->compute_stream || event->kind != REC_KERNEL ? OP_COMPUTE
 	    : event->stream % 2                                                ? OP_GATHER
-	                                                                       : OP_REDUCE;
+									       : OP_REDUCE;
 }
 
 /* What released an operation that began later than its launch and its stream explain. */
@@ -155,11 +158,13 @@ static void add_gpu_op(struct replay *r, size_t index, op_id launch, int64_t lau
 	const struct rec_event *const event = &r->rec->events[index];
 	op_id *const stream = &r->stream_last[event->stream];
 	const op_id deps[3] = {launch, *stream, event->start_ns > launch_ns + cause_ns ? released_by(r, event) : NO_OP};
-	const double ns = replay_rates_predict_ns(&r->rates, gpu_key(event), gpu_name_key(event), amount_of(event), event->duration_ns);
+	const double ns =
+	    replay_rates_predict_ns(&r->rates, gpu_key(event), gpu_name_key(event), amount_of(event), event->duration_ns);
 
 	if (r->of_event[index] != NO_OP)
 		return;
-	*stream = r->of_event[index] = schedule_op(r->schedule, lane_kind(r, event), ns * 1e-9, deps, deps[2] == *stream ? 2 : 3);
+	*stream = r->of_event[index] =
+	    schedule_op(r->schedule, lane_kind(r, event), ns * 1e-9, deps, deps[2] == *stream ? 2 : 3);
 	r->launched[r->n_launched++] = *stream;
 }
 
@@ -191,8 +196,9 @@ static void finish(struct replay *r, size_t i)
 		for (size_t s = 0; item->is_device_wide && s < r->rec->n_streams; s++)
 			depend(r, r->stream_last[s]);
 	}
-	r->done[i] = host_op(r, item->is_worker, replay_rates_predict_ns(&r->rates, replay_key(call_kind(item), item->key, 0), 0, 1,
-	    item->is_blocked ? 0 : call_ns(r, item)));
+	r->done[i] = host_op(r, item->is_worker,
+	    replay_rates_predict_ns(
+		&r->rates, replay_key(call_kind(item), item->key, 0), 0, 1, item->is_blocked ? 0 : call_ns(r, item)));
 }
 
 static void add_item(struct replay *r, size_t i)
@@ -237,7 +243,8 @@ static op_id *no_ops(size_t n)
 /* Every amount is a time already. */
 static void plain_cost(struct cost *cost, struct hwprofile *hw, struct workload *workload)
 {
-	*hw = (struct hwprofile){.hw_threads_per_rank = 1, .threads_per_core = 1, .numa_domains = 1, .gpus_per_pcie_root = 1};
+	*hw =
+	    (struct hwprofile){.hw_threads_per_rank = 1, .threads_per_core = 1, .numa_domains = 1, .gpus_per_pcie_root = 1};
 	*workload = (struct workload){.is_update_only = true, .batch = {.gpus = 1}};
 	memset(cost, 0, sizeof(*cost));
 	cost->hw = hw;
@@ -248,8 +255,12 @@ static void plain_cost(struct cost *cost, struct hwprofile *hw, struct workload 
 	} kinds[] = {{OP_HOST, LANE_MAIN}, {OP_CPU_DOWNSCALE, LANE_WORKER}, {OP_COMPUTE, LANE_GPU}, {OP_GATHER, LANE_NET},
 	    {OP_REDUCE, LANE_REDUCE}, {OP_H2D, LANE_H2D}, {OP_D2H, LANE_D2H}};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		cost->classes[kinds[i].kind] = (struct op_class){
-		    .lane = kinds[i].lane, .unit = UNIT_SECONDS, .res = RES_MAIN, .s_per_unit = 1, .weight = 1, .duplex_frac = 1};
+		cost->classes[kinds[i].kind] = (struct op_class){.lane = kinds[i].lane,
+		    .unit = UNIT_SECONDS,
+		    .res = RES_MAIN,
+		    .s_per_unit = 1,
+		    .weight = 1,
+		    .duplex_frac = 1};
 }
 
 /* Times between boundaries, booked to phases. */
@@ -271,29 +282,60 @@ static void book(struct replay_graph *graph, const struct replay *r, const struc
 	}
 }
 
+/* A borrowed view of the first iterations: what a replay needs of a long recording. */
+static struct recording *first_iterations(const struct recording *rec)
+{
+	struct recording *const view = xmalloc(1, sizeof(*view));
+
+	*view = *rec;
+	view->n_iterations = replay_items_fitting(rec);
+	const int64_t end_ns = rec->iterations[view->n_iterations - 1].end_ns;
+	while (view->n_events > 0 && view->events[view->n_events - 1].start_ns >= end_ns)
+		view->n_events--;
+	while (view->n_calls > 0 && view->calls[view->n_calls - 1].start_ns >= end_ns)
+		view->n_calls--;
+	return view;
+}
+
+static void open_replay(struct replay *r, const struct recording *view, struct schedule *schedule, bool by_iteration)
+{
+	*r = (struct replay){.rec = view, .schedule = schedule, .main_last = NO_OP, .worker_last = NO_OP};
+	replay_items_list(&r->items, view);
+	replay_rates_init(&r->rates, by_iteration);
+	memset(r->stream_last, 0xff, sizeof(r->stream_last));
+	r->of_event = no_ops(view->n_events);
+	r->launched = no_ops(view->n_events);
+	r->reached = no_ops(r->items.n);
+	r->done = no_ops(r->items.n);
+	r->compute_stream = busiest_stream(view);
+}
+
+static void close_replay(struct replay *r)
+{
+	replay_rates_release(&r->rates);
+	replay_items_release(&r->items);
+	free(r->of_event);
+	free(r->launched);
+	free(r->reached);
+	free(r->done);
+}
+
 void replay_graph_run(struct replay_graph *graph, const struct recording *rec, struct arena *arena)
 {
-	struct replay r = {.rec = rec, .main_last = NO_OP, .worker_last = NO_OP};
+	struct recording *const view = first_iterations(rec);
+	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
+	struct replay r;
 	struct schedule schedule;
 	struct timeline timeline;
 	struct cost cost;
 	struct workload workload;
-	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
 
-	plain_cost(&cost, hw, &workload);
-	schedule_init(&schedule, &cost, arena);
-	r.schedule = &schedule;
-	replay_items_list(&r.items, rec);
-	*graph = (struct replay_graph){.n_iterations = r.items.n_iterations, .by_iteration = r.items.n_iterations > 1};
+	*graph = (struct replay_graph){.n_iterations = view->n_iterations, .by_iteration = view->n_iterations > 1};
 	graph->phase_s = arena_zalloc(arena, graph->n_iterations, sizeof(*graph->phase_s));
 	graph->iteration_s = arena_zalloc(arena, graph->n_iterations, sizeof(*graph->iteration_s));
-	replay_rates_init(&r.rates, graph->by_iteration);
-	memset(r.stream_last, 0xff, sizeof(r.stream_last));
-	r.of_event = no_ops(rec->n_events);
-	r.launched = no_ops(rec->n_events);
-	r.reached = no_ops(r.items.n);
-	r.done = no_ops(r.items.n);
-	r.compute_stream = busiest_stream(rec);
+	plain_cost(&cost, hw, &workload);
+	schedule_init(&schedule, &cost, arena);
+	open_replay(&r, view, &schedule, graph->by_iteration);
 	fit(&r);
 	for (size_t i = 0; i < r.items.n; i++)
 		add_item(&r, i);
@@ -301,10 +343,6 @@ void replay_graph_run(struct replay_graph *graph, const struct recording *rec, s
 	book(graph, &r, &timeline);
 	graph->n_ops = schedule.n_ops;
 	graph->single_frac = r.rates.predicted_ns > 0 ? r.rates.single_ns / r.rates.predicted_ns : 0;
-	replay_rates_release(&r.rates);
-	replay_items_release(&r.items);
-	free(r.of_event);
-	free(r.launched);
-	free(r.reached);
-	free(r.done);
+	close_replay(&r);
+	free(view);
 }

@@ -12,9 +12,11 @@ struct replay_graph {
 	size_t n_iterations; /* covered: the first ones */
 	double (*phase_s)[PHASE_N]; /* [n_iterations], simulated; arena */
 	double *iteration_s; /* [n_iterations] */
-	bool by_iteration; /* halves are alternate iterations: odd ones (from 0) were not fitted; else alternate operations */
+	bool
+	    by_iteration; /* halves are alternate iterations: odd ones (from 0) were not fitted; else alternate operations */
 	size_t n_ops;
-	double single_frac; /* part of all operation time that is as recorded: classes without a sample in the fitted half */
+	double
+	    single_frac; /* part of all operation time that is as recorded: classes without a sample in the fitted half */
 };
 
 /* Needs a finished recording with events. */

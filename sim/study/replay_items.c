@@ -98,8 +98,12 @@ static struct replay_item *append(struct replay_items *items, enum replay_item_k
 		items->items = xrealloc(items->items, items->capacity, sizeof(*items->items));
 	}
 	struct replay_item *const item = &items->items[items->n++];
-	*item = (struct replay_item){.start_ns = start_ns, .end_ns = end_ns, .kind = (uint8_t)kind, .awaited_event = REPLAY_NONE,
-	    .awaited_item = REPLAY_NONE, .key = (uint32_t)kind + 1};
+	*item = (struct replay_item){.start_ns = start_ns,
+	    .end_ns = end_ns,
+	    .kind = (uint8_t)kind,
+	    .awaited_event = REPLAY_NONE,
+	    .awaited_item = REPLAY_NONE,
+	    .key = (uint32_t)kind + 1};
 	return item;
 }
 
@@ -119,8 +123,8 @@ static void add_event(struct replay_items *items, size_t index)
 	const struct rec_event *const event = &items->rec->events[index];
 	const bool is_host = event->kind == REC_HOST;
 
-	struct replay_item *const item = append(items, is_host ? ITEM_WORK : ITEM_DEVICE, event->start_ns,
-	    is_host ? rec_end_ns(event) : event->start_ns);
+	struct replay_item *const item = append(
+	    items, is_host ? ITEM_WORK : ITEM_DEVICE, event->start_ns, is_host ? rec_end_ns(event) : event->start_ns);
 	item->key = event->key;
 	item->is_worker = is_host && !items->rec->streams[event->stream].is_framework;
 	item->first_event = (int32_t)index; /* of events, not of by_link */
@@ -188,7 +192,7 @@ static void add_boundary(struct replay_items *items, struct boundaries *b)
 static void merge(struct replay_items *items)
 {
 	const struct recording *const rec = items->rec;
-	const struct rec_iteration *const last = &rec->iterations[items->n_iterations - 1];
+	const struct rec_iteration *const last = &rec->iterations[items->rec->n_iterations - 1];
 	struct boundaries b = {.end_segment = last->first_segment + last->n_segments, .is_start = true};
 	bool *const is_launched = mark_launched(items);
 	size_t call = first_call(rec, rec->segments[0].start_ns), event = 0;
@@ -216,8 +220,8 @@ static void merge(struct replay_items *items)
 static void find_awaited(struct replay_item *item, const struct replay_items *items)
 {
 	const int64_t took_ns = item->end_ns - item->start_ns;
-	const struct rec_event *own = item->n_events > 0 && item->kind == ITEM_LAUNCH
-	    ? &items->rec->events[items->by_link[item->first_event]] : NULL;
+	const struct rec_event *own =
+	    item->n_events > 0 && item->kind == ITEM_LAUNCH ? &items->rec->events[items->by_link[item->first_event]] : NULL;
 
 	if (own && rec_end_ns(own) <= item->end_ns + slack_ns && (own->kind == REC_H2D || own->kind == REC_D2H) &&
 	    own->duration_ns <= took_ns)
@@ -266,8 +270,8 @@ static void place_main(struct replay_item *item, int32_t index, struct threads *
 		}
 	}
 	t->worker_item = REPLAY_NONE;
-	if (item->kind == ITEM_BOUNDARY || (item->kind == ITEM_SYNC &&
-	    (t->main_mark == REPLAY_NONE || items->items[t->main_mark].kind == ITEM_BOUNDARY)))
+	if (item->kind == ITEM_BOUNDARY ||
+	    (item->kind == ITEM_SYNC && (t->main_mark == REPLAY_NONE || items->items[t->main_mark].kind == ITEM_BOUNDARY)))
 		t->main_mark = index;
 	t->main_key = item->key;
 	t->main_end_ns = item->end_ns > t->main_end_ns ? item->end_ns : t->main_end_ns;
@@ -289,12 +293,14 @@ static void place_worker(struct replay_item *item, int32_t index, struct threads
 static void place_all(struct replay_items *items)
 {
 	const int64_t begin_ns = items->items[0].start_ns;
-	struct threads t = {.main_end_ns = begin_ns, .worker_end_ns = begin_ns, .worker_item = REPLAY_NONE, .main_mark = REPLAY_NONE};
+	struct threads t = {
+	    .main_end_ns = begin_ns, .worker_end_ns = begin_ns, .worker_item = REPLAY_NONE, .main_mark = REPLAY_NONE};
 	int32_t iteration = 0;
 
 	for (size_t i = 0; i < items->n; i++) {
 		struct replay_item *const item = &items->items[i];
-		while ((size_t)iteration + 1 < items->n_iterations && item->start_ns >= items->rec->iterations[iteration + 1].start_ns)
+		while ((size_t)iteration + 1 < items->rec->n_iterations &&
+		    item->start_ns >= items->rec->iterations[iteration + 1].start_ns)
 			iteration++;
 		item->iteration = iteration;
 		find_awaited(item, items);
@@ -307,7 +313,7 @@ static void place_all(struct replay_items *items)
 	}
 }
 
-static size_t count_iterations(const struct recording *rec)
+size_t replay_items_fitting(const struct recording *rec)
 {
 	size_t n = 0, n_items = 0, call = 0, event = 0;
 
@@ -317,7 +323,7 @@ static size_t count_iterations(const struct recording *rec)
 			n_items++;
 		for (; event < rec->n_events && rec->events[event].start_ns < end_ns; event++)
 			n_items++;
-		if (n > 1 && n_items > REPLAY_OPS_MAX)
+		if (n > 1 && n_items > REPLAY_ITEMS_MAX)
 			break;
 		n++;
 	}
@@ -326,7 +332,7 @@ static size_t count_iterations(const struct recording *rec)
 
 void replay_items_list(struct replay_items *items, const struct recording *rec)
 {
-	*items = (struct replay_items){.rec = rec, .n_iterations = count_iterations(rec)};
+	*items = (struct replay_items){.rec = rec};
 	items->by_link = sorted(rec, compare_link);
 	items->by_end = sorted(rec, compare_end);
 	merge(items);

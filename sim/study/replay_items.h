@@ -39,12 +39,15 @@ struct replay_items {
 	size_t n, capacity;
 	uint32_t *by_link; /* events sorted by (link, start) */
 	uint32_t *by_end; /* events sorted by end */
-	size_t n_iterations; /* covered: as many as REPLAY_OPS_MAX allows */
 	size_t queue_depth; /* most operations that were launched and had not ended; 0 when no launch was blocked */
 };
 
-enum { REPLAY_OPS_MAX = 60000 };
+enum { REPLAY_ITEMS_MAX = 30000 };
 
+/* Iterations, from the first, that have no more calls and operations than that; at least two, if there are. */
+size_t replay_items_fitting(const struct recording *rec);
+
+/* Of all iterations. */
 void replay_items_list(struct replay_items *items, const struct recording *rec);
 void replay_items_release(struct replay_items *items);
 /* The operation of the GPU that ended last in (after_ns, until_ns], not on `not_stream` (-1 any); REPLAY_NONE. */

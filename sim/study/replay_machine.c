@@ -65,7 +65,8 @@ static double link_Bps(const struct recording *rec, enum rec_kind kind)
 
 	for (size_t i = 0; i < rec->n_events; i++) {
 		const struct rec_event *const event = &rec->events[i];
-		if (event->kind == kind && event->memory != REC_PAGEABLE && event->bytes >= large_bytes && event->duration_ns > 0)
+		if (event->kind == kind && event->memory != REC_PAGEABLE && event->bytes >= large_bytes &&
+		    event->duration_ns > 0)
 			rates[n++] = (double)event->bytes / (double)event->duration_ns * 1e9;
 	}
 	qsort(rates, n, sizeof(*rates), compare);
@@ -94,7 +95,8 @@ const char *replay_measured_text(const struct replay_measured *m, struct arena *
 		enum unit unit;
 		double value;
 	} values[] = {{"h2d", UNIT_BYTES_PER_S, m->h2d_Bps}, {"d2h", UNIT_BYTES_PER_S, m->d2h_Bps},
-	    {"cpu adam", UNIT_PARAMS_PER_S, m->adam_params_per_s}, {"downscale", UNIT_PARAMS_PER_S, m->downscale_params_per_s}};
+	    {"cpu adam", UNIT_PARAMS_PER_S, m->adam_params_per_s},
+	    {"downscale", UNIT_PARAMS_PER_S, m->downscale_params_per_s}};
 	const char *text = "";
 	char number[UNITS_TEXT_MAX];
 
@@ -118,7 +120,8 @@ void replay_measured_apply(struct hwprofile *hw, const struct replay_measured *m
 	apply_link(&hw->h2d, &hw->h2d_duplex_Bps, m->h2d_Bps);
 	apply_link(&hw->d2h, &hw->d2h_duplex_Bps, m->d2h_Bps);
 	if (m->adam_params_per_s > 0) {
-		curve_scale(&hw->cpu_adam, m->adam_params_per_s / curve_rate(&hw->cpu_adam, threads > 0 ? threads : hw->threads));
+		curve_scale(
+		    &hw->cpu_adam, m->adam_params_per_s / curve_rate(&hw->cpu_adam, threads > 0 ? threads : hw->threads));
 		curve_scale(&hw->cpu_downscale, m->downscale_params_per_s / curve_rate(&hw->cpu_downscale, hw->workers));
 	}
 	hwprofile_rehash(hw);

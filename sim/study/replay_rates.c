@@ -78,7 +78,8 @@ static const struct replay_class *usable(const struct replay_rates *rates, uint6
 	return rates->by_iteration || class->n_seen >= SAMPLES_LEAST ? class : NULL;
 }
 
-double replay_rates_predict_ns(struct replay_rates *rates, uint64_t key, uint64_t coarse_key, double amount, int64_t recorded_ns)
+double replay_rates_predict_ns(
+    struct replay_rates *rates, uint64_t key, uint64_t coarse_key, double amount, int64_t recorded_ns)
 {
 	const struct replay_class *class = usable(rates, key);
 	double ns = (double)recorded_ns;

@@ -33,6 +33,7 @@ uint64_t replay_key(unsigned kind, uint32_t a, uint32_t b);
 
 void replay_rates_add(struct replay_rates *rates, uint64_t key, double amount, int64_t ns, size_t iteration);
 /* From the class, else from the coarser one (0: none), else as recorded. */
-double replay_rates_predict_ns(struct replay_rates *rates, uint64_t key, uint64_t coarse_key, double amount, int64_t recorded_ns);
+double replay_rates_predict_ns(
+    struct replay_rates *rates, uint64_t key, uint64_t coarse_key, double amount, int64_t recorded_ns);
 
 #endif

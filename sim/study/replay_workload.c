@@ -35,7 +35,8 @@ static bool find_update(struct finder *f)
 {
 	for (size_t i = f->rec->n_events; i-- > 0 && !f->segment;) {
 		const struct rec_segment *const segment = is_sized_copy(&f->rec->events[i], REC_H2D)
-		    ? recording_segment(f->rec, f->rec->events[i].start_ns) : NULL;
+		    ? recording_segment(f->rec, f->rec->events[i].start_ns)
+		    : NULL;
 		if (segment && segment->phase == PHASE_UPDATE)
 			f->segment = segment;
 		f->end = f->first = i + 1;
@@ -177,7 +178,8 @@ static double backward_bytes(const struct finder *f, enum rec_kind kind)
 
 	for (size_t i = 0; i < f->rec->n_events; i++) {
 		const struct rec_event *const event = &f->rec->events[i];
-		const struct rec_segment *const segment = event->kind == kind ? recording_segment(f->rec, event->start_ns) : NULL;
+		const struct rec_segment *const segment =
+		    event->kind == kind ? recording_segment(f->rec, event->start_ns) : NULL;
 		if (segment && segment->phase == PHASE_BACKWARD && segment->iteration == f->segment->iteration)
 			bytes += (double)event->bytes;
 	}
@@ -214,18 +216,22 @@ const char *replay_update_policy(const struct replay_update *u, struct arena *ar
 	return arena_printf(arena, "dos:stride=%.0f,chain=%s,grads=%s", stride, chain, grads);
 }
 
-void replay_update_workload(struct workload *w, const struct replay_update *u, const struct batch *batch, struct arena *arena)
+void replay_update_workload(
+    struct workload *w, const struct replay_update *u, const struct batch *batch, struct arena *arena)
 {
-	*w = (struct workload){.batch = *batch, .n_params = u->total_params * batch->gpus, .rank_params = u->total_params,
-	    .n_subgroups = u->n, .n_tensors = u->n};
+	*w = (struct workload){.batch = *batch,
+	    .n_params = u->total_params * batch->gpus,
+	    .rank_params = u->total_params,
+	    .n_subgroups = u->n,
+	    .n_tensors = u->n};
 	w->shape.name = "recorded";
 	w->shape.layers = (double)u->n;
 	w->tensors = arena_zalloc(arena, u->n, sizeof(*w->tensors));
 	w->subgroups = arena_zalloc(arena, u->n, sizeof(*w->subgroups));
 	for (size_t i = 0; i < u->n; i++) {
 		w->subgroups[i].n_params = u->params[i];
-		w->tensors[i] = (struct tensor){.n_params = u->params[i] * batch->gpus, .rank_params = u->params[i], .layer = (int)i,
-		    .subgroup = i};
+		w->tensors[i] = (struct tensor){
+		    .n_params = u->params[i] * batch->gpus, .rank_params = u->params[i], .layer = (int)i, .subgroup = i};
 		w->max_subgroup_params = fmax(w->max_subgroup_params, u->params[i]);
 	}
 	w->batch.subgroup_params = w->max_subgroup_params;
@@ -235,10 +241,19 @@ bool replay_shape(struct shape *shape, struct batch *batch, const struct rec_fac
 {
 	if (!(facts->layers > 0 && facts->hidden > 0 && facts->heads > 0 && facts->vocab > 0))
 		return false;
-	*shape = (struct shape){.name = "recorded", .arch = facts->is_gpt ? ARCH_GPT : ARCH_LLAMA, .layers = facts->layers,
-	    .hidden = facts->hidden, .heads = facts->heads, .kv_heads = facts->kv_heads,
-	    .ffn = facts->ffn > 0 ? facts->ffn : 4 * facts->hidden, .vocab = facts->vocab};
-	*batch = (struct batch){.gpus = facts->gpus, .mbs = facts->mbs, .grad_accum = facts->grad_accum, .seq = facts->seq,
-	    .has_checkpointing = facts->has_checkpointing, .subgroup_params = facts->subgroup_params};
+	*shape = (struct shape){.name = "recorded",
+	    .arch = facts->is_gpt ? ARCH_GPT : ARCH_LLAMA,
+	    .layers = facts->layers,
+	    .hidden = facts->hidden,
+	    .heads = facts->heads,
+	    .kv_heads = facts->kv_heads,
+	    .ffn = facts->ffn > 0 ? facts->ffn : 4 * facts->hidden,
+	    .vocab = facts->vocab};
+	*batch = (struct batch){.gpus = facts->gpus,
+	    .mbs = facts->mbs,
+	    .grad_accum = facts->grad_accum,
+	    .seq = facts->seq,
+	    .has_checkpointing = facts->has_checkpointing,
+	    .subgroup_params = facts->subgroup_params};
 	return true;
 }

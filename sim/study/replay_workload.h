@@ -33,8 +33,8 @@ bool replay_update_find(struct replay_update *update, const struct recording *re
 /* SPEC of the policy that moves data so. */
 const char *replay_update_policy(const struct replay_update *update, struct arena *arena);
 /* One tensor a subgroup, in as many layers. */
-void replay_update_workload(struct workload *workload, const struct replay_update *update, const struct batch *batch,
-    struct arena *arena);
+void replay_update_workload(
+    struct workload *workload, const struct replay_update *update, const struct batch *batch, struct arena *arena);
 /* Shape and batch of a log; false: it has none. */
 bool replay_shape(struct shape *shape, struct batch *batch, const struct rec_facts *facts);
 

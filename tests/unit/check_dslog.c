@@ -27,8 +27,10 @@ START_TEST(megatron_log)
 	ck_assert_int_eq(rec.iterations[1].end_ns - rec.iterations[1].start_ns, 6501000000);
 	ck_assert_int_eq(recording_median_ns(&rec, PHASE_N), 6502500000);
 	const struct rec_facts *const f = &rec.facts;
-	ck_assert(f->layers == 32 && f->hidden == 4096 && f->heads == 32 && f->kv_heads == 4 && f->ffn == 11008 && f->vocab == 50304);
-	ck_assert(f->seq == 2048 && f->mbs == 1 && f->grad_accum == 2 && f->gpus == 2 && f->subgroup_params == 1e8 && f->n_params == 5.95e9);
+	ck_assert(f->layers == 32 && f->hidden == 4096 && f->heads == 32 && f->kv_heads == 4 && f->ffn == 11008 &&
+	    f->vocab == 50304);
+	ck_assert(f->seq == 2048 && f->mbs == 1 && f->grad_accum == 2 && f->gpus == 2 && f->subgroup_params == 1e8 &&
+	    f->n_params == 5.95e9);
 	ck_assert(f->has_checkpointing && !f->is_gpt);
 	ck_assert_str_eq(f->policy, "dos:stride=3,flush=async");
 	assert_rel((double)f->gpu_peak_bytes, 25.67 * 1073741824.0, 1e-9);
@@ -88,7 +90,8 @@ END_TEST
 
 START_TEST(clocks_and_ranks)
 {
-	const int64_t a_ns = dslog_clock_ns("\033[2024-02-28 23:59:59,900] x"), b_ns = dslog_clock_ns("[Rank 1] [2024-03-01 00:00:00,100]");
+	const int64_t a_ns = dslog_clock_ns("\033[2024-02-28 23:59:59,900] x"),
+		      b_ns = dslog_clock_ns("[Rank 1] [2024-03-01 00:00:00,100]");
 
 	ck_assert_int_eq(b_ns - a_ns, 86400000000000 + 200000000); /* a leap year */
 	ck_assert_int_eq(dslog_clock_ns("[2024-02-30"), -1);

@@ -57,7 +57,8 @@ START_TEST(dialect)
 	}
 	ck_assert_uint_eq(bytes_of(REC_H2D), 8 * 13000000);
 	ck_assert_uint_eq(bytes_of(REC_D2H), 16 * 25000000);
-	ck_assert_uint_eq(rec.n_notes, dialects[_i].note ? (dialects[_i].n_noted + (strstr(dialects[_i].file, "broken") != NULL)) : 0);
+	ck_assert_uint_eq(
+	    rec.n_notes, dialects[_i].note ? (dialects[_i].n_noted + (strstr(dialects[_i].file, "broken") != NULL)) : 0);
 	if (dialects[_i].note)
 		ck_assert_uint_eq(note_with(dialects[_i].note)->count, dialects[_i].n_noted);
 }
@@ -106,7 +107,8 @@ START_TEST(copies_without_bytes)
 	ck_assert_int_gt((int)note_with("ROCm")->where, 0);
 	for (size_t i = 0; i < rec.n_events; i++)
 		if (rec.events[i].kind == REC_H2D)
-			ck_assert(rec.events[i].is_unsized && rec.events[i].bytes == 0 && rec.events[i].duration_ns == 22441);
+			ck_assert(
+			    rec.events[i].is_unsized && rec.events[i].bytes == 0 && rec.events[i].duration_ns == 22441);
 }
 END_TEST
 
@@ -130,7 +132,8 @@ START_TEST(ranges_with_accumulation)
 	/* kernels belong to the phase that launched them */
 	for (size_t i = 0; i < rec.n_events; i++)
 		if (rec.events[i].kind == REC_KERNEL)
-			ck_assert(rec.events[i].phase == (strcmp(rec.names[rec.events[i].name], "gemm") ? PHASE_BACKWARD : PHASE_FORWARD));
+			ck_assert(rec.events[i].phase ==
+			    (strcmp(rec.names[rec.events[i].name], "gemm") ? PHASE_BACKWARD : PHASE_FORWARD));
 }
 END_TEST
 
@@ -139,8 +142,9 @@ static const struct {
 } refused[] = {
     {NULL, "CPU only"}, /* kineto_cpu_only.json */
     {"{\"traceEvents\": []}", "no kernels or copies"},
-    {"{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 1}]}",
-        "no training steps"},
+    {"{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": "
+     "1}]}",
+	"no training steps"},
     {"", "empty"},
     {"hello", "not a recorded timeline"},
     {"{\"a\": 1}", "not a recorded timeline"},
@@ -170,7 +174,9 @@ END_TEST
 START_TEST(times_out_of_range)
 {
 	static const char text[] =
-	    "{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#1\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":100},"
+	    "{\"traceEvents\": "
+	    "[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#1\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":"
+	    "100},"
 	    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1.5},"
 	    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":-1,\"dur\":1},"
 	    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1e300,\"dur\":1},"

@@ -41,24 +41,28 @@ static int load(void)
 	return recording_load(&rec, path, &err);
 }
 
-static const char strings[] = "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
-			      "INSERT INTO StringIds VALUES(1,'gemm'),(2,'cudaLaunchKernel_v7000'),(3,'cudaMemcpyAsync_v3020'),"
-			      "(4,'DeepSpeedEngine.forward'),(5,'DeepSpeedEngine.backward'),(6,'DeepSpeedEngine._take_model_step');";
+static const char strings[] =
+    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+    "INSERT INTO StringIds VALUES(1,'gemm'),(2,'cudaLaunchKernel_v7000'),(3,'cudaMemcpyAsync_v3020'),"
+    "(4,'DeepSpeedEngine.forward'),(5,'DeepSpeedEngine.backward'),(6,'DeepSpeedEngine._take_model_step');";
 static const char kernels[] =
-    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(\"start\" INT,\"end\" INT,deviceId INT,streamId INT,correlationId INT,globalPid INT,"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(\"start\" INT,\"end\" INT,deviceId INT,streamId INT,correlationId "
+    "INT,globalPid INT,"
     "demangledName INT,gridX INT,blockX INT,greenContextId INT);"
     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1100000,3000000,0,7,11,1291845632,1,4,128,NULL);";
 static const char copies[] =
-    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(\"start\" INT,\"end\" INT,deviceId INT,streamId INT,correlationId INT,globalPid INT,bytes INT,"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(\"start\" INT,\"end\" INT,deviceId INT,streamId INT,correlationId "
+    "INT,globalPid INT,bytes INT,"
     "copyKind INT,srcKind INT,dstKind INT);"
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(11000000,12000000,0,21,12,1291845632,50000000,1,0,2);"
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(12000000,13000000,0,21,13,1291845632,7000000000,2,2,1);"
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(13000000,14000000,0,21,14,1291845632,5,11,4,2);"
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(13000000,14000000,0,21,15,1291845632,6,8,2,2);"
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(14000000,13000000,0,21,15,1291845632,6,1,2,2);";
-static const char ranges[] = "CREATE TABLE NVTX_EVENTS(\"start\" INT,\"end\" INT,eventType INT,text TEXT,globalTid INT,textId INT);"
-			     "INSERT INTO NVTX_EVENTS VALUES(1000000,5000000,59,NULL,1,4),(5000000,10000000,59,NULL,1,5),"
-			     "(10000000,20000000,59,NULL,1,6),(1,NULL,34,'a mark',1,NULL);";
+static const char ranges[] =
+    "CREATE TABLE NVTX_EVENTS(\"start\" INT,\"end\" INT,eventType INT,text TEXT,globalTid INT,textId INT);"
+    "INSERT INTO NVTX_EVENTS VALUES(1000000,5000000,59,NULL,1,4),(5000000,10000000,59,NULL,1,5),"
+    "(10000000,20000000,59,NULL,1,6),(1,NULL,34,'a mark',1,NULL);";
 
 static const struct rec_event *copy(enum rec_kind kind, size_t nth)
 {
@@ -99,10 +103,12 @@ static const struct {
 	const char *sql, *message;
 } refused[] = {
     {"CREATE TABLE x(y)", "no kernels or copies"},
-    {"CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(start) AS (SELECT 1 UNION ALL SELECT start+1 FROM c) SELECT * FROM c",
-        "no kernels or copies"}, /* endless, if it were asked */
-    {"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(\"start\" TEXT, \"end\" TEXT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES('a','b')",
-        "no kernels or copies"},
+    {"CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(start) AS (SELECT 1 UNION ALL SELECT start+1 FROM c) "
+     "SELECT * FROM c",
+	"no kernels or copies"}, /* endless, if it were asked */
+    {"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(\"start\" TEXT, \"end\" TEXT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL "
+     "VALUES('a','b')",
+	"no kernels or copies"},
 };
 
 START_TEST(refusal)

@@ -27,8 +27,11 @@ static void teardown(void)
 
 static void add(enum rec_kind kind, int64_t device, int64_t stream, int64_t start_us, int64_t duration_us, uint64_t bytes)
 {
-	const struct rec_event event = {.kind = (uint8_t)kind, .start_ns = start_us * 1000, .duration_ns = duration_us * 1000,
-	    .bytes = bytes, .stream = recording_stream(&rec, device, stream)};
+	const struct rec_event event = {.kind = (uint8_t)kind,
+	    .start_ns = start_us * 1000,
+	    .duration_ns = duration_us * 1000,
+	    .bytes = bytes,
+	    .stream = recording_stream(&rec, device, stream)};
 	recording_event(&rec, &event, 0, "");
 }
 
@@ -71,9 +74,16 @@ static const struct {
 	int kind; /* -1: nothing */
 	int64_t number;
 } names[] = {
-    {"ProfilerStep#12", REC_MARK_ITERATION, 12}, {"iteration", REC_MARK_ITERATION, 0}, {"step 3", REC_MARK_ITERATION, 3},
-    {"step", REC_MARK_UPDATE, 0}, {"DeepSpeedEngine._take_model_step", REC_MARK_UPDATE, 0}, {"## Forward ##", REC_MARK_FORWARD, 0},
-    {"Optimizer.step#AdamW.step", REC_MARK_OPTIMIZER, 0}, {"Optimizer.zero_grad#X", -1, 0}, {"stepping", -1, 0}, {"iteration x", -1, 0},
+    {"ProfilerStep#12", REC_MARK_ITERATION, 12},
+    {"iteration", REC_MARK_ITERATION, 0},
+    {"step 3", REC_MARK_ITERATION, 3},
+    {"step", REC_MARK_UPDATE, 0},
+    {"DeepSpeedEngine._take_model_step", REC_MARK_UPDATE, 0},
+    {"## Forward ##", REC_MARK_FORWARD, 0},
+    {"Optimizer.step#AdamW.step", REC_MARK_OPTIMIZER, 0},
+    {"Optimizer.zero_grad#X", -1, 0},
+    {"stepping", -1, 0},
+    {"iteration x", -1, 0},
     {"", -1, 0},
 };
 
@@ -93,8 +103,18 @@ static const struct {
 	const char *text;
 	int64_t ns; /* -1: none */
 } times[] = {
-    {"1712195495505582.988", 1712195495505582988}, {"0", 0}, {"12", 12000}, {"12.3456", 12346}, {"12.3454", 12345}, {"1.5e3", 1500000},
-    {"-1", -1}, {"", -1}, {"1.2.3", -1}, {"x", -1}, {"9999999999999999", -1}, {"4000000000000000", 4000000000000000000},
+    {"1712195495505582.988", 1712195495505582988},
+    {"0", 0},
+    {"12", 12000},
+    {"12.3456", 12346},
+    {"12.3454", 12345},
+    {"1.5e3", 1500000},
+    {"-1", -1},
+    {"", -1},
+    {"1.2.3", -1},
+    {"x", -1},
+    {"9999999999999999", -1},
+    {"4000000000000000", 4000000000000000000},
 };
 
 START_TEST(time_text)
@@ -163,7 +183,8 @@ START_TEST(probe_timeline)
 	ck_assert_msg(recording_load(&rec, FILES "probe_update.json", &err) == 0, "%s", err.text);
 	ck_assert_str_eq(rec.facts.policy, "dos:stride=2,chain=serial,buffers=1");
 	ck_assert_int_eq(rec.iterations[0].phase_ns[PHASE_UPDATE], 1740000);
-	ck_assert_uint_eq(rec.events[2].bytes + rec.events[1].bytes, 12000000); /* the fetch of a million parameters, and host work */
+	ck_assert_uint_eq(
+	    rec.events[2].bytes + rec.events[1].bytes, 12000000); /* the fetch of a million parameters, and host work */
 }
 END_TEST
 

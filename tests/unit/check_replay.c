@@ -42,7 +42,8 @@ START_TEST(unchanged_replay)
 	ck_assert_msg(recording_load(&rec, unchanged[_i].file, &err) == 0, "%s", err.text);
 	replay_check_run(&check, &rec);
 	ck_assert(check.has_run && check.by_iteration);
-	ck_assert_msg(fabs(check.error_frac) <= unchanged[_i].tolerance, "%s: off by %.4f", unchanged[_i].file, check.error_frac);
+	ck_assert_msg(
+	    fabs(check.error_frac) <= unchanged[_i].tolerance, "%s: off by %.4f", unchanged[_i].file, check.error_frac);
 }
 END_TEST
 
@@ -119,8 +120,8 @@ START_TEST(what_if_keeps_passes)
 	ck_assert(replay_passes_take(&passes, &rec, 2, false));
 	replay_update_workload(&workload, &update, &batch, &arena);
 	ck_assert_msg(hwprofile_load(&hw, "tests/data/tiny.json", &arena, &err) == 0, "%s", err.text);
-	const struct trial_input input = {.hw = &hw, .workload = &workload, .recorded = &passes.passes, .policy = "gpu-only",
-	    .sharing = &sharing_none};
+	const struct trial_input input = {
+	    .hw = &hw, .workload = &workload, .recorded = &passes.passes, .policy = "gpu-only", .sharing = &sharing_none};
 	ck_assert_msg(trial_run(&trial, &input, &arena, &err) == 0, "%s", err.text);
 	assert_rel(trial.metrics.forward_s, 2 * 4e-3, 1e-6);
 	assert_rel(trial.metrics.backward_s, 2 * (7.998e-3 - 30e-6), 1e-2);
