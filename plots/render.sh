@@ -13,6 +13,9 @@ for suffix in svg png; do
 	"$dos" plot heatmap --hw a100-4x --model 7b -o "$out/heatmap.$suffix"
 	"$dos" plot validation --set published -o "$out/validation.$suffix"
 	"$dos" plot memory --hw h100-4x --model 20b --policy dos -o "$out/memory.$suffix"
+	"$dos" plot whatif --hw h100-4x --model 20b -o "$out/whatif.$suffix"
+	"$dos" plot pareto --hw h100-4x --model 20b -o "$out/pareto.$suffix"
+	"$dos" plot capacity --hw h100-4x --model 20b -o "$out/capacity.$suffix"
 	"$dos" plot gantt --hw h100-4x --model 20b --policy dos -o "$out/gantt.$suffix"
 done
-echo "$out: stride, phases, fraction, heatmap, validation, memory and gantt as svg and png"
+echo "$out: stride, phases, fraction, heatmap, validation, memory, whatif, pareto, capacity and gantt as svg and png"

@@ -13,7 +13,7 @@ struct params {
 	double gpu_mem_bytes, host_mem_bytes, pinned_max_bytes;
 	double allowance_frac, tokens_per_batch;
 	long long jobs;
-	bool has_explain;
+	bool has_explain, is_exhaustive;
 	struct plan_config_params config;
 };
 
@@ -32,6 +32,8 @@ static const struct opt opts[] = {
         .arg = "N", .help = "tokens of an iteration of all GPUs; searches micro-batch x accumulation (default: free, no accumulation)"},
     {.name = "explain", .kind = OPT_FLAG, .offset = AT(has_explain),
         .help = "also what each resource is worth, and where the best share on the GPU changes"},
+    {.name = "exhaustive", .kind = OPT_FLAG, .offset = AT(is_exhaustive),
+        .help = "simulate every alternative: the same answer, late; to check the bounds"},
     {.name = "ds-config", .kind = OPT_TEXT, .offset = AT(config.ds_config), .arg = "FILE",
         .help = "DeepSpeed configuration to complete: with the recommended keys to -o, all else as it is"},
     {.name = "fork", .kind = OPT_FLAG, .offset = AT(config.has_fork),
@@ -67,7 +69,7 @@ static int make_query(struct plan_query *q, struct hwprofile *hw, struct opt_lis
 		plan_config_policies(specs, &p->config, arena);
 	*q = (struct plan_query){.hw = limited, .shape = input.shape, .batch = input.batch, .has_checkpointing = c->has_checkpointing,
 	    .tokens_per_batch = p->tokens_per_batch, .specs = specs, .threads = input.threads, .sharing = input.sharing, .sync = input.sync,
-	    .n_workers = p->jobs ? (size_t)p->jobs : parallel_processors()};
+	    .is_exhaustive = p->is_exhaustive, .n_workers = p->jobs ? (size_t)p->jobs : parallel_processors()};
 	return plan_config_batch(q, &p->config, arena, err);
 }
 

@@ -148,9 +148,9 @@ int command_plot(int argc, char **argv, struct err *err)
 	struct params params = {0};
 	const struct command_line line = {.name = "plot",
 	    .usage = "KIND SOURCE -o FILE.svg|.png|.pdf [--keep]",
-	    .about = "Draws one figure with gnuplot. KIND (dos list plots says what each shows): fraction, gantt, heatmap, memory, phases,\n"
-	             "stride, validation. SOURCE: --db FILE [--where SQL], --run FILE, --set NAME, or --hw H --model M[,M..] [--policy SPEC],\n"
-	             "which runs what the figure needs. Exit 1: nothing to plot. Exit 4: no gnuplot.",
+	    .about = "Draws one figure with gnuplot. KIND (dos list plots says what each shows): capacity, fraction, gantt, heatmap,\n"
+	             "memory, pareto, phases, stride, validation, whatif. SOURCE: --db FILE [--where SQL], --run FILE, --set NAME, or --hw H\n"
+	             "--model M[,M..] [--policy SPEC], which runs what the figure needs. Exit 1: nothing to plot. Exit 4: no gnuplot.",
 	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),

@@ -78,5 +78,8 @@ int plot_heatmap(struct plot *plot, const struct plot_source *source, struct err
 int plot_validation(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
 int plot_memory(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
 int plot_gantt(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
+int plot_whatif(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
+int plot_pareto(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
+int plot_capacity(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
 
 #endif

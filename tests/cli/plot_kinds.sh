@@ -20,13 +20,16 @@ render() { # KIND TEXT ARGUMENT..: both formats, sizes and the text
 	echo "$kind"
 }
 trial=(--hw h100-4x --model 7b)
+render capacity 'memory of one GPU (GiB)' "${trial[@]}"
 render fraction 'dram: host memory' "${trial[@]}"
 render gantt 'update, enlarged' --run trace.json
 render heatmap 'link, one way, pinned (GB/s)' "${trial[@]}"
 render memory 'GPU memory (GiB), peak' "${trial[@]}" --policy hybrid
+render pareto 'host memory in use (GiB)' "${trial[@]}" --mbs 1
 render phases 'zero3-offload flush=blocking' --hw h100-4x --model 7b,20b
 render stride 'closed form, no contention' "${trial[@]}"
 render validation 'sum of phases' --run validation.json
+render whatif 'factor of the resource' "${trial[@]}"
 dos plot memory --run trace.json -o other.svg
 dos plot gantt "${trial[@]}" -o other.svg
 dos plot validation --set published -o other.svg
