@@ -73,7 +73,7 @@ const char *plan_report_command(const struct plan_report *r, struct arena *arena
 	text = arena_printf(arena, "%s --gpus %.0f --mbs %.0f --grad-accum %.0f --seq %.0f --subgroup %.15g --checkpointing %s", text,
 	    b->gpus, b->mbs, b->grad_accum, b->seq, b->subgroup_params, b->has_checkpointing ? "on" : "off");
 	text = add_count(text, "threads", (double)c->threads, arena);
-	if (c->has_precision)
+	if (c->has_precision || b->precision == PRECISION_FP16)
 		text = arena_printf(arena, "%s --precision %s", text, b->precision == PRECISION_FP16 ? "fp16" : "bf16");
 	if (strcmp(c->contention, "fluid") != 0)
 		text = arena_printf(arena, "%s --contention %s", text, c->contention);

@@ -13,6 +13,14 @@ dos plan $small --gpu-mem 4GiB --policy dos:chain=duplex,ratio=1,twinflow:mode=s
 dos plan $small --gpu-mem 4GiB --policy dos:chain=duplex,ratio=1,twinflow:mode=serial --mbs 1 --format csv -j 3 | cmp - "$OLDPWD/one.csv"
 cat "$OLDPWD/one.csv"
 dos plan $small --gpu-mem 4GiB --policy twinflow:mode=serial,flush=async,ratio=0.5 --mbs 1 --checkpointing on --subgroup 10M --explain --format json
+echo "== the printed command gives the same numbers"
+for question in "$small --gpu-mem 4GiB --policy dos" "$small --policy hybrid,zero3-offload --tokens-per-batch 16384 --scale dram=0.5 --precision fp16"; do
+	dos plan $question --format json >"$OLDPWD/plan.json"
+	command=$(sed -n 's/^    "command": "\(.*\)",$/\1/p' "$OLDPWD/plan.json")
+	echo "$command"
+	diff <($command --format json | grep -E '"(forward|backward|update|iteration)_s"|peak_bytes' | sort) \
+		<(sed -n '/^  "best"/,/^  }/p' "$OLDPWD/plan.json" | grep -E '"(forward|backward|update|iteration)_s"|peak_bytes' | sed 's/^  //' | sort) && echo same
+done
 echo "== misuse"
 dos plan $small --tokens-per-batch 1000
 dos plan $small --n-subgroups 4
