@@ -150,13 +150,13 @@ static const char *usage_of(const struct opt *opt, struct arena *arena)
 	const char *const letter = opt->letter ? arena_printf(arena, "-%c, ", opt->letter) : "    ";
 	const char *const arg = opt->kind == OPT_FLAG ? NULL : opt->arg ? opt->arg : opt->kind == OPT_WORD ? "WORD" : "VALUE";
 
-	return arena_printf(arena, "%s--%s%s%s", letter, opt->name, arg ? " " : "", arg ? arg : "");
+	return arena_printf(arena, opt->bare ? "%s--%s%s[%s]" : "%s--%s%s%s", letter, opt->name, arg ? " " : "", arg ? arg : "");
 }
 
 static const char *note_of(const struct opt *opt, struct arena *arena)
 {
 	const char *const words = opt->kind == OPT_WORD ? word_list(opt->words, arena) : NULL;
-	const char *const fallback = opt->kind == OPT_FLAG ? NULL : opt->fallback;
+	const char *const fallback = opt->kind == OPT_FLAG ? NULL : opt->bare ? opt->bare : opt->fallback;
 
 	if (words && fallback)
 		return arena_printf(arena, " (%s; default %s)", words, fallback);

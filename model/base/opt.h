@@ -41,6 +41,8 @@ struct opt {
 	const char *fallback; /* default as text, parsed like input; NULL: member keeps its zero and is "not given" */
 	const char *arg; /* name of the value in help: "N", "FILE" */
 	const char *help; /* one line */
+	const char *bare; /* value when the option stands alone on a command line: the next argument is its value only if it starts with
+	                     a digit; NULL: a value must follow. No OPT_FLAG. */
 	size_t given_offset; /* 0, or offset of a bool that is set when the user gave it (never the first member) */
 };
 

@@ -78,8 +78,20 @@ static const char *next_value(struct cursor *cursor)
 	return value;
 }
 
+/* An option whose value may be left out: "--uncertainty", "--uncertainty 50". */
+static int set_bare(struct cursor *cursor, struct match match, struct err *err)
+{
+	const char *const next = cursor->next < cursor->argc ? cursor->argv[cursor->next] : "";
+	const bool has_value = *next >= '0' && *next <= '9';
+
+	cursor->next += has_value;
+	return set_once(cursor, match, has_value ? next : match.opt->bare, err);
+}
+
 static int set_from_next(struct cursor *cursor, struct match match, struct err *err)
 {
+	if (match.opt->bare)
+		return set_bare(cursor, match, err);
 	const char *const value = next_value(cursor);
 
 	if (!value)
