@@ -28,14 +28,27 @@ static int read_point(struct curve *curve, const struct reader *r, const json_no
 	return rc;
 }
 
+/* Factors on the whole curve, both or none. */
+static int read_factors(struct hw_meta *meta, const struct reader *r, const json_node *node)
+{
+	const double factor_max = 100;
+
+	if (!json_get(node, "lo_frac") && !json_get(node, "hi_frac"))
+		return 0;
+	const int rc = json_number(&meta->lo, r->doc, node, "lo_frac", 1 / factor_max, 1, r->err);
+	return rc ? rc : json_number(&meta->hi, r->doc, node, "hi_frac", 1, factor_max, r->err);
+}
+
 static int read_curve(struct curve *curve, const struct reader *r, const json_node *node, struct hw_meta *meta)
 {
-	static const char *const keys[] = {"kind", "source", "points", NULL};
+	static const char *const keys[] = {"kind", "lo_frac", "hi_frac", "source", "points", NULL};
 	const json_node *points;
 	int rc = json_only_keys(r->doc, node, keys, r->err);
 
 	if (rc == 0)
 		rc = reader_kind(&meta->kind, r, node);
+	if (rc == 0)
+		rc = read_factors(meta, r, node);
 	if (rc == 0)
 		rc = reader_optional_text(&meta->source, r, node, "source");
 	if (rc == 0)

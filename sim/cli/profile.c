@@ -83,6 +83,16 @@ static enum unit curve_unit(const struct hw_curve_field *field)
 	return field->kind == CURVE_TRANSFER ? UNIT_BYTES_PER_S : field->kind == CURVE_SIZE ? UNIT_FLOP_PER_S : UNIT_PARAMS_PER_S;
 }
 
+/* The interval of a curve is one of factors: here as rates at a point. */
+static struct hw_meta rate_meta(const struct hw_meta *meta, double rate)
+{
+	struct hw_meta shown = *meta;
+
+	shown.lo *= rate;
+	shown.hi *= rate;
+	return shown;
+}
+
 static void show_profile(struct table *table, enum format format, const struct hwprofile *hw)
 {
 	for (size_t i = 0; i < hw_n_node_fields; i++)
@@ -92,9 +102,10 @@ static void show_profile(struct table *table, enum format format, const struct h
 		    &hw->value_meta[i]);
 	for (size_t i = 0; i < hw_n_curve_fields; i++) {
 		const struct curve *const curve = curve_of(hw, &hw_curve_fields[i]);
+		const struct hw_meta meta = rate_meta(&hw->curve_meta[i], curve->n_points ? curve->rate[0] : NAN);
 		for (size_t point = 0; point < curve->n_points; point++)
 			show_row(table, format, hw, hw_curve_fields[i].name, curve->x[point], curve->rate[point],
-			    curve_unit(&hw_curve_fields[i]), point == 0 ? &hw->curve_meta[i] : NULL);
+			    curve_unit(&hw_curve_fields[i]), point == 0 ? &meta : NULL);
 	}
 }
 
@@ -233,9 +244,9 @@ static void diff_fields(struct table *table, enum format format, const struct hw
 }
 
 /* At the points of both curves. */
-static void diff_curve(struct table *table, enum format format, const struct hwprofile hw[2], const struct hw_curve_field *field,
-    const char *intervals)
+static void diff_curve(struct table *table, enum format format, const struct hwprofile hw[2], size_t curve)
 {
+	const struct hw_curve_field *const field = &hw_curve_fields[curve];
 	const struct curve *const curves[] = {curve_of(&hw[0], field), curve_of(&hw[1], field)};
 	size_t at[2] = {0, 0};
 
@@ -244,10 +255,11 @@ static void diff_curve(struct table *table, enum format format, const struct hwp
 		const double x1 = at[1] < curves[1]->n_points ? curves[1]->x[at[1]] : INFINITY;
 		const double x = fmin(x0, x1);
 		const double a = curve_rate(curves[0], x), b = curve_rate(curves[1], x);
+		const struct hw_meta metas[] = {rate_meta(&hw[0].curve_meta[curve], a), rate_meta(&hw[1].curve_meta[curve], b)};
 		at[0] += x0 == x;
 		at[1] += x1 == x;
 		if (a != b)
-			diff_row(table, format, field->name, x, a, b, curve_unit(field), intervals);
+			diff_row(table, format, field->name, x, a, b, curve_unit(field), compare_intervals(&metas[0], &metas[1]));
 	}
 }
 
@@ -265,7 +277,7 @@ static int diff(FILE *out, enum format format, const struct opt_list *files, str
 	diff_fields(table, format, hw, hw_node_fields, hw_n_node_fields, false);
 	diff_fields(table, format, hw, hw_value_fields, hw_n_value_fields, true);
 	for (size_t i = 0; i < hw_n_curve_fields; i++)
-		diff_curve(table, format, hw, &hw_curve_fields[i], compare_intervals(&hw[0].curve_meta[i], &hw[1].curve_meta[i]));
+		diff_curve(table, format, hw, i);
 	if (format == FORMAT_TABLE)
 		fprintf(out, "a %s, b %s: %zu differ\n", hw[0].name, hw[1].name, table_n_rows(table));
 	if (format != FORMAT_TABLE || table_n_rows(table) > 0)
