@@ -52,39 +52,55 @@ static const char *label_of(const struct row *row, struct arena *arena)
 	return arena_printf(arena, "L%.0f-h%.0f-f%.0f", row->layers, row->hidden, row->ffn);
 }
 
-static void keep_metrics(struct prediction *p, const struct metrics *m)
+static void keep_metrics(double predicted[QUANTITY_N], const struct row *row, const struct metrics *m)
 {
-	const double other_s = isnan(p->row->other_s) ? m->other_s : p->row->other_s;
+	const double other_s = isnan(row->other_s) ? m->other_s : row->other_s;
 
-	p->predicted[QUANTITY_FORWARD] = m->forward_s;
-	p->predicted[QUANTITY_BACKWARD] = m->backward_s;
-	p->predicted[QUANTITY_UPDATE] = m->update_s;
-	p->predicted[QUANTITY_SUM_PHASES] = m->forward_s + m->backward_s + m->update_s;
-	p->predicted[QUANTITY_ITERATION] = p->predicted[QUANTITY_SUM_PHASES] + other_s;
-	p->predicted[QUANTITY_GPU_PEAK] = m->gpu_peak_bytes;
-	p->predicted[QUANTITY_HOST_PEAK] = m->host_peak_bytes;
+	predicted[QUANTITY_FORWARD] = m->forward_s;
+	predicted[QUANTITY_BACKWARD] = m->backward_s;
+	predicted[QUANTITY_UPDATE] = m->update_s;
+	predicted[QUANTITY_SUM_PHASES] = m->forward_s + m->backward_s + m->update_s;
+	predicted[QUANTITY_ITERATION] = predicted[QUANTITY_SUM_PHASES] + other_s;
+	predicted[QUANTITY_GPU_PEAK] = m->gpu_peak_bytes;
+	predicted[QUANTITY_HOST_PEAK] = m->host_peak_bytes;
 }
 
-/* Runs the trial of a row; what is wrong with it becomes its reason. */
-static void predict(struct prediction *p, const struct hwprofile *hw, const struct validate_options *options, struct arena *arena)
+static int run_row(struct trial *trial, const struct prediction *p, const struct hwprofile *hw, const struct validate_options *options,
+    struct arena *arena, struct err *err)
 {
 	struct trial_input input = {.hw = hw,
 	    .batch = p->row->batch,
-	    .policy = p->row->policy,
+	    .policy = p->policy,
 	    .threads = p->row->threads,
 	    .sharing = options->sharing,
 	    .sync = options->sync};
+	const int code = row_shape(&input.shape, p->row, err);
+
+	return code ? code : trial_run(trial, &input, arena, err);
+}
+
+int prediction_run(double predicted[QUANTITY_N], const struct prediction *p, const struct hwprofile *hw,
+    const struct validate_options *options, struct arena *arena, struct err *err)
+{
+	struct trial trial;
+	const int code = run_row(&trial, p, hw, options, arena, err);
+
+	if (!code)
+		keep_metrics(predicted, p->row, &trial.metrics);
+	return code;
+}
+
+/* Runs the trial of a row; what is wrong with it becomes its reason. */
+static void predict(struct prediction *p, const struct validate_options *options, struct arena *arena)
+{
 	struct arena own = {0};
 	struct trial trial;
 	struct err err = {0};
 
-	int code = row_shape(&input.shape, p->row, &err);
-	if (!code)
-		code = trial_run(&trial, &input, &own, &err);
-	if (code) {
+	if (run_row(&trial, p, p->hw, options, &own, &err)) {
 		p->reason = arena_strdup(arena, err.text);
 	} else {
-		keep_metrics(p, &trial.metrics);
+		keep_metrics(p->predicted, p->row, &trial.metrics);
 		p->policy = arena_strdup(arena, trial.policy);
 		p->reason = trial.metrics.fits ? NULL : arena_strdup(arena, trial.metrics.reason);
 	}
@@ -124,6 +140,7 @@ int validate_rows(struct validation *v, const struct rows *rows, const struct va
 			return options->hw ? err->code : err_wrap(err, "%s:%zu: hw", rows->name, row->line);
 		struct prediction *const p = &v->predictions[v->n++];
 		*p = (struct prediction){.row = row,
+		    .hw = hw,
 		    .set = rows->name,
 		    .model = label_of(row, arena),
 		    .policy = row->policy,
@@ -131,7 +148,7 @@ int validate_rows(struct validation *v, const struct rows *rows, const struct va
 		    .is_excluded = *row->exclude != '\0'};
 		for (size_t q = 0; q < QUANTITY_N; q++)
 			p->predicted[q] = NAN;
-		predict(p, hw, options, arena);
+		predict(p, options, arena);
 	}
 	return 0;
 }

@@ -16,6 +16,7 @@
 
 struct prediction {
 	const struct row *row;
+	const struct hwprofile *hw; /* that it is predicted with */
 	const char *set; /* name of its file */
 	const char *model; /* label: preset, "L32-h4096" or "24x50M" */
 	const char *policy; /* canonical; the row's own when refused */
@@ -39,6 +40,11 @@ struct validate_options {
 /* Appends the predictions of a set. STATUS_INPUT when a profile cannot be loaded. Everything lives in the arena. */
 int validate_rows(struct validation *validation, const struct rows *rows, const struct validate_options *options,
     struct arena *arena, struct err *err) MUST_CHECK;
+
+/* Predicts the row on another machine (or another draw of its own), with its canonical policy. STATUS_USAGE when it is refused. What the
+ * trial needs is in the arena. */
+int prediction_run(double predicted[QUANTITY_N], const struct prediction *prediction, const struct hwprofile *hw,
+    const struct validate_options *options, struct arena *arena, struct err *err) MUST_CHECK;
 
 /* |predicted / measured - 1|, 1 when refused or not fitting, NAN when not measured. */
 double prediction_error_frac(const struct prediction *prediction, enum quantity quantity);

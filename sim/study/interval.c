@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/study/interval.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/study/parallel.h"
+#include "sim/study/sample_fit.h"
+
+static const double tail = 0.05; /* on each side */
+static const double tail_sds = 1.6448536269514722; /* of a normal */
+
+/* ---- quantiles */
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+double interval_cdf(const double *draws, size_t n, double sd, double x)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (sd > 0 && draws[i] > 0)
+			sum += 0.5 * erfc(-log(x / draws[i]) / sd * M_SQRT1_2);
+		else
+			sum += draws[i] < x ? 1 : draws[i] > x ? 0 : 0.5;
+	return sum / (double)n;
+}
+
+/* Bisection between what surely is below and above. */
+static double quantile(const double *sorted, size_t n, double sd, double p)
+{
+	const double far_sds = 5, precise = 1e-7;
+	double below = log(sorted[0]) - far_sds * sd, above = log(sorted[n - 1]) + far_sds * sd;
+
+	if (!(sd > 0) || !(sorted[0] > 0))
+		return gsl_stats_quantile_from_sorted_data(sorted, 1, n, p);
+	while (above - below > precise) {
+		const double middle = (below + above) / 2;
+		if (interval_cdf(sorted, n, sd, exp(middle)) < p)
+			below = middle;
+		else
+			above = middle;
+	}
+	return exp((below + above) / 2);
+}
+
+void interval_of(struct interval *v, double predicted, double *draws, size_t n, double sd)
+{
+	qsort(draws, n, sizeof(*draws), compare_doubles);
+	*v = (struct interval){.predicted = predicted, .lo = quantile(draws, n, sd, tail), .hi = quantile(draws, n, sd, 1 - tail)};
+	if (!(predicted > 0))
+		return;
+	v->parameter_frac = (quantile(draws, n, 0, 1 - tail) - quantile(draws, n, 0, tail)) / 2 / predicted;
+	v->discrepancy_frac = sinh(tail_sds * sd);
+}
+
+double interval_half_frac(const struct interval *v)
+{
+	return v->predicted > 0 ? (v->hi - v->lo) / 2 / v->predicted : 0;
+}
+
+/* ---- the machine */
+
+int uncertainty_init(struct uncertainty *u, const struct hwprofile *hw, const struct uncertainty_options *options, struct arena *arena,
+    struct err *err)
+{
+	struct evidence *const evidence = arena_alloc(arena, 1, sizeof(*evidence));
+
+	*u = (struct uncertainty){.evidence = evidence, .seed = options->seed,
+	    .n_samples = options->n_samples ? options->n_samples : INTERVAL_SAMPLES,
+	    .n_workers = options->n_workers ? options->n_workers : parallel_processors()};
+	if (evidence_load(evidence, options->sharing, options->sync, arena, err))
+		return err_wrap(err, "uncertainty");
+	discrepancy_without(&u->discrepancy, evidence, hw->name);
+	sampler_init(&u->sampler, hw, options->seed, arena);
+	return sampler_condition(&u->sampler, hw, options->sharing, u->n_workers, arena, err);
+}
+
+/* ---- alternatives */
+
+struct draws {
+	const struct uncertainty *u;
+	const struct trial_input *inputs; /* canonical policies */
+	size_t n;
+	double *values; /* [QUANTITY_N][n][n_samples] */
+	double *times_s; /* [n_samples][n]: iteration, INFINITY when it does not fit */
+};
+
+static void keep(double values[QUANTITY_N], const struct metrics *m)
+{
+	values[QUANTITY_FORWARD] = m->forward_s;
+	values[QUANTITY_BACKWARD] = m->backward_s;
+	values[QUANTITY_UPDATE] = m->update_s;
+	values[QUANTITY_SUM_PHASES] = m->forward_s + m->backward_s + m->update_s;
+	values[QUANTITY_ITERATION] = m->iteration_s;
+	values[QUANTITY_GPU_PEAK] = m->gpu_peak_bytes;
+	values[QUANTITY_HOST_PEAK] = m->host_peak_bytes;
+}
+
+/* All alternatives on one draw. */
+static void run_draw(void *context, size_t draw, size_t worker)
+{
+	const struct draws *const d = context;
+	struct hwprofile *const hw = xmalloc(1, sizeof(*hw));
+	struct arena arena = {0};
+
+	(void)worker;
+	for (size_t i = 0; i < d->n; i++) {
+		struct trial_input input = d->inputs[i];
+		double values[QUANTITY_N] = {0};
+		struct trial trial;
+		struct err err;
+		if (i == 0 || input.hw != d->inputs[i - 1].hw)
+			sampler_draw(hw, &d->u->sampler, input.hw, draw);
+		input.hw = hw;
+		arena_reset(&arena);
+		const bool has_run = trial_run(&trial, &input, &arena, &err) == 0;
+		if (has_run)
+			keep(values, &trial.metrics);
+		d->times_s[draw * d->n + i] = has_run && trial.metrics.fits ? trial.metrics.iteration_s : INFINITY;
+		for (size_t q = 0; q < QUANTITY_N; q++)
+			d->values[(q * d->n + i) * d->u->n_samples + draw] = values[q];
+	}
+	arena_release(&arena);
+	free(hw);
+}
+
+void interval_best(double *p_best, const double *times_s, size_t n, size_t n_draws, double own_log_sd, unsigned long long seed)
+{
+	gsl_rng *const rng = gsl_rng_alloc(gsl_rng_taus2);
+	const unsigned long long other = 0x5851f42d4c957f2dull; /* another stream than the profile's */
+
+	for (size_t i = 0; i < n; i++)
+		p_best[i] = 0;
+	for (size_t draw = 0; draw < n_draws; draw++) {
+		double best_s = INFINITY;
+		size_t best = n;
+		gsl_rng_set(rng, sample_seed(seed ^ other, draw));
+		for (size_t i = 0; i < n; i++) {
+			const double factor = exp(own_log_sd * gsl_ran_gaussian_ziggurat(rng, 1));
+			const double time_s = times_s[draw * n + i] * factor;
+			if (time_s < best_s) {
+				best_s = time_s;
+				best = i;
+			}
+		}
+		if (best < n)
+			p_best[best]++;
+	}
+	for (size_t i = 0; i < n; i++)
+		p_best[i] /= (double)n_draws;
+	gsl_rng_free(rng);
+}
+
+static void summarise(struct outcome *outcomes, const struct draws *d, const double *nominal, struct arena *arena)
+{
+	const struct discrepancy *const off = &d->u->discrepancy;
+	const size_t n_samples = d->u->n_samples;
+	double *const p_best = arena_alloc(arena, d->n + 1, sizeof(*p_best));
+
+	interval_best(p_best, d->times_s, d->n, n_samples, off->own_log_sd[QUANTITY_ITERATION], d->u->seed);
+	for (size_t i = 0; i < d->n; i++) {
+		size_t n_fits = 0;
+		for (size_t q = 0; q < QUANTITY_N; q++)
+			interval_of(&outcomes[i].of[q], nominal[i * QUANTITY_N + q], &d->values[(q * d->n + i) * n_samples], n_samples,
+			    off->log_sd[q]);
+		for (size_t draw = 0; draw < n_samples; draw++)
+			n_fits += isfinite(d->times_s[draw * d->n + i]);
+		outcomes[i].p_best = p_best[i];
+		outcomes[i].p_fits = (double)n_fits / (double)n_samples;
+	}
+}
+
+/* The profile as it is: predictions, and policies without anything open. */
+static int run_nominal(double *nominal, struct trial_input *fixed, const struct trial_input *inputs, size_t n, struct arena *arena,
+    struct err *err)
+{
+	struct arena own = {0};
+	int code = 0;
+
+	for (size_t i = 0; !code && i < n; i++) {
+		struct trial trial;
+		arena_reset(&own);
+		code = trial_run(&trial, &inputs[i], &own, err);
+		if (code)
+			break;
+		fixed[i] = inputs[i];
+		fixed[i].policy = arena_strdup(arena, trial.policy);
+		keep(&nominal[i * QUANTITY_N], &trial.metrics);
+	}
+	arena_release(&own);
+	return code;
+}
+
+int outcomes_find(struct outcome *outcomes, const struct uncertainty *u, const struct trial_input *inputs, size_t n, struct arena *arena,
+    struct err *err)
+{
+	struct trial_input *const fixed = arena_alloc(arena, n + 1, sizeof(*fixed));
+	double *const nominal = arena_alloc(arena, n * QUANTITY_N + 1, sizeof(*nominal));
+	struct draws d = {.u = u, .inputs = fixed, .n = n};
+
+	if (run_nominal(nominal, fixed, inputs, n, arena, err))
+		return err->code;
+	d.values = arena_alloc(arena, QUANTITY_N * n * u->n_samples + 1, sizeof(*d.values));
+	d.times_s = arena_alloc(arena, n * u->n_samples + 1, sizeof(*d.times_s));
+	parallel_for(u->n_samples, u->n_workers, run_draw, &d);
+	summarise(outcomes, &d, nominal, arena);
+	return 0;
+}

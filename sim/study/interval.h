@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * interval: where a prediction lies, and which alternative is best, given what is not known of the machine and of the model.
+ *
+ * A prediction is a draw of the profile (sample.h) times a log-normal factor (discrepancy.h). The distribution of the two is a mixture
+ * of log-normals about the draws, so its quantiles need no draws of the factor. All alternatives see the same draws; for who is best
+ * each gets a factor of its own, of the part of the discrepancy that alternatives do not share.
+ */
+#ifndef SIM_STUDY_INTERVAL_H
+#define SIM_STUDY_INTERVAL_H
+
+#include "sim/study/discrepancy.h"
+#include "sim/study/sample.h"
+
+enum { INTERVAL_SAMPLES = 200, INTERVAL_SAMPLES_MAX = 100000 };
+
+/* 5 % and 95 % quantiles; half widths of its two parts over the prediction. */
+struct interval {
+	double predicted; /* by the profile as it is */
+	double lo, hi;
+	double parameter_frac, discrepancy_frac;
+};
+
+/* Of n > 0 draws, which are sorted in place. */
+void interval_of(struct interval *interval, double predicted, double *draws, size_t n, double discrepancy_log_sd);
+/* Probability that the value is at most x. */
+double interval_cdf(const double *draws, size_t n, double discrepancy_log_sd, double x);
+/* Half width of the whole over the prediction. */
+double interval_half_frac(const struct interval *interval);
+
+/* A machine and what is not known of it. */
+struct uncertainty {
+	struct sampler sampler;
+	struct discrepancy discrepancy;
+	const struct evidence *evidence;
+	size_t n_samples, n_workers;
+	unsigned long long seed;
+};
+
+struct uncertainty_options {
+	const struct sharing *sharing;
+	enum sync sync;
+	size_t n_samples; /* 0: INTERVAL_SAMPLES */
+	size_t n_workers; /* 0: one a processor */
+	unsigned long long seed;
+};
+
+/* hw: the profile as it is in its file, not scaled. STATUS_INPUT when the shipped sets are not there. */
+int uncertainty_init(struct uncertainty *u, const struct hwprofile *hw, const struct uncertainty_options *options, struct arena *arena,
+    struct err *err) MUST_CHECK;
+
+/* One alternative. */
+struct outcome {
+	struct interval of[QUANTITY_N];
+	double p_best; /* that none of the others that fit has a shorter iteration; 0 when it does not fit */
+	double p_fits;
+};
+
+/* Alternatives on one machine (inputs[].hw: the profile, maybe scaled), each with its canonical policy: what a SPEC leaves open is
+ * decided once, by the profile as it is. STATUS_USAGE as trial_run. */
+int outcomes_find(struct outcome *outcomes, const struct uncertainty *u, const struct trial_input *inputs, size_t n, struct arena *arena,
+    struct err *err) MUST_CHECK;
+
+/* Share of draws in which an alternative has the least time; times_s[draw * n + alternative], INFINITY when it is out. */
+void interval_best(double *p_best, const double *times_s, size_t n, size_t n_draws, double own_log_sd, unsigned long long seed);
+
+#endif
