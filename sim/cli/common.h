@@ -31,6 +31,7 @@ struct common {
 	const char *contention;
 	int sync; /* enum sync */
 	struct opt_list scales; /* RES=F[,..] */
+	long long uncertainty, seed; /* draws; 0: no intervals */
 	/* output */
 	int format; /* enum format */
 	const char *output;
@@ -47,6 +48,7 @@ enum common_group {
 	COMMON_SCALE = 32,
 	COMMON_SYNC = 64,
 	COMMON_OUTPUT = 128, /* always there */
+	COMMON_UNCERTAINTY = 256,
 };
 
 /* What a command adds. */

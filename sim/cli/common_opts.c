@@ -56,6 +56,11 @@ static const struct opt sync_opts[] = {
     {.name = "sync", .kind = OPT_WORD, .offset = AT(sync), .words = sync_names, .fallback = "phase", .arg = "phase|all",
         .help = "what the main thread waits for at the end of a phase"},
 };
+static const struct opt uncertainty_opts[] = {
+    {.name = "uncertainty", .kind = OPT_INT, .offset = AT(uncertainty), .min = 2, .max = 1e5, .arg = "N", .bare = "200",
+        .help = "90 % intervals, from N draws of the profile and the model's errors on other machines"},
+    {.name = "seed", .kind = OPT_INT, .offset = AT(seed), .min = 0, .max = 0x1p53, .fallback = "1", .arg = "N", .help = "of the draws"},
+};
 static const struct opt output_opts[] = {
     {.name = "format", .kind = OPT_WORD, .offset = AT(format), .words = format_words, .fallback = "table", .arg = "FORMAT",
         .help = "of the result"},
@@ -80,6 +85,7 @@ static const struct group {
     GROUP(COMMON_CONTENTION, contention_opts, "Simulation:"),
     GROUP(COMMON_SCALE, scale_opts, NULL),
     GROUP(COMMON_SYNC, sync_opts, NULL),
+    GROUP(COMMON_UNCERTAINTY, uncertainty_opts, "Uncertainty:"),
     GROUP(COMMON_OUTPUT, output_opts, "Output:"),
 #undef GROUP
 };

@@ -5,6 +5,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
 #include "sim/cli/trial_print.h"
+#include "sim/cli/uncertainty.h"
 #include "traces/chrome_trace.h"
 
 struct params {
@@ -25,28 +26,37 @@ struct sink {
 	struct table *table; /* NULL: JSON, or the report of one policy */
 	const char *scale;
 	double base_s; /* iteration of the first policy, for speed-ups */
+	const struct uncertainty *uncertainty; /* NULL: no intervals */
+	const struct outcome *outcomes; /* of each SPEC, in order */
+	size_t n_added;
 };
 
 static void sink_open(struct sink *sink, FILE *out, const struct common *c, size_t n_specs, struct arena *arena)
 {
-	*sink = (struct sink){.out = out, .format = (enum format)c->format, .n_specs = n_specs, .scale = common_scale_text(c, arena)};
+	sink->out = out;
+	sink->format = (enum format)c->format;
+	sink->n_specs = n_specs;
+	sink->scale = common_scale_text(c, arena);
 	jsonw_init(&sink->w, out, true);
 	if (sink->format == FORMAT_JSON && n_specs > 1)
 		jsonw_array(&sink->w);
 	if (sink->format == FORMAT_CSV || (sink->format == FORMAT_TABLE && n_specs > 1))
-		sink->table = trial_table_new(sink->format);
+		sink->table = trial_table_new(sink->format, sink->outcomes != NULL);
 }
 
 static void sink_add(struct sink *sink, const struct trial *trial, const struct trial_input *input)
 {
+	const struct shown_trial shown = {trial, input, sink->outcomes ? &sink->outcomes[sink->n_added] : NULL, sink->uncertainty};
+
+	sink->n_added++;
 	if (!(sink->base_s > 0))
 		sink->base_s = trial->metrics.iteration_s;
 	if (sink->format == FORMAT_JSON)
-		trial_json(&sink->w, trial, input, sink->scale);
+		trial_json(&sink->w, &shown, sink->scale);
 	else if (sink->table)
-		trial_table_row(sink->table, sink->format, trial, input, sink->base_s);
+		trial_table_row(sink->table, sink->format, &shown, sink->base_s);
 	else
-		trial_report(sink->out, trial, input);
+		trial_report(sink->out, &shown);
 }
 
 static void sink_close(struct sink *sink)
@@ -103,14 +113,37 @@ static int run_one(struct sink *sink, struct trial_input *input, const struct co
 	return code;
 }
 
+/* Intervals of all policies, before the first is printed. */
+static int find_outcomes(struct sink *sink, const struct trial_input *input, const struct opt_list *specs, const struct common *c,
+    struct arena *arena, struct err *err)
+{
+	struct uncertainty *const u = arena_alloc(arena, 1, sizeof(*u));
+	struct outcome *const outcomes = arena_alloc(arena, specs->n, sizeof(*outcomes));
+	struct trial_input *const inputs = arena_alloc(arena, specs->n, sizeof(*inputs));
+
+	if (c->uncertainty == 0)
+		return 0;
+	for (size_t i = 0; i < specs->n; i++) {
+		inputs[i] = *input;
+		inputs[i].policy = specs->items[i];
+	}
+	if (uncertainty_of(u, c, input->sharing, arena, err) || outcomes_find(outcomes, u, inputs, specs->n, arena, err))
+		return err->code;
+	sink->uncertainty = u;
+	sink->outcomes = outcomes;
+	return 0;
+}
+
 static int run_all(struct trial_input *input, const struct opt_list *specs, const struct common *c, const char *trace_path,
     struct arena *arena, struct err *err)
 {
 	struct file_replace file;
-	struct sink sink;
+	struct sink sink = {.out = NULL};
 	struct err misfit = {0};
 
-	int code = file_replace_open(&file, c->output, arena, err);
+	int code = find_outcomes(&sink, input, specs, c, arena, err);
+	if (!code)
+		code = file_replace_open(&file, c->output, arena, err);
 	if (code)
 		return code;
 	sink_open(&sink, file.out, c, specs->n, arena);
@@ -152,7 +185,8 @@ int command_simulate(int argc, char **argv, struct err *err)
 	const struct command_line line = {.name = "simulate",
 	    .usage = "--hw H --model M --policy SPEC[,SPEC..] [OPTION]..",
 	    .about = "Predicts one training iteration: phases, memory, and what limits it. Exit 1: it does not fit.",
-	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC,
+	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC |
+	        COMMON_UNCERTAINTY,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),
 	    .params = &params};

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cli/uncertainty.h"
+
 enum { KEY_MAX = 32 };
 
 /* "H2D" -> "h2d", "optimizer states" -> "optimizer_states" */
@@ -117,8 +119,11 @@ static void json_limits(struct jsonw *w, const struct metrics *m)
 	jsonw_end_object(w);
 }
 
-void trial_json(struct jsonw *w, const struct trial *t, const struct trial_input *in, const char *scale)
+void trial_json(struct jsonw *w, const struct shown_trial *shown, const char *scale)
 {
+	const struct trial *const t = shown->trial;
+	const struct trial_input *const in = shown->input;
+
 	jsonw_object(w);
 	jsonw_member_string(w, "schema", "dos-simulate/1");
 	jsonw_member_string(w, "policy", t->policy);
@@ -132,6 +137,12 @@ void trial_json(struct jsonw *w, const struct trial *t, const struct trial_input
 	jsonw_member_number(w, "tokens_per_s", tokens_per_s(t));
 	jsonw_member_number(w, "flop_utilization_frac", utilization_frac(t, in));
 	jsonw_member_integer(w, "n_ops", (long long)t->metrics.n_ops);
+	if (shown->outcome) {
+		uncertainty_json_about(w, shown->uncertainty);
+		uncertainty_json_intervals(w, shown->outcome->of);
+		jsonw_member_number(w, "p_best", shown->outcome->p_best);
+		jsonw_member_number(w, "p_fits", shown->outcome->p_fits);
+	}
 	jsonw_end_object(w);
 }
 
@@ -149,6 +160,7 @@ static const struct table_column people_columns[] = {
     {"fits", NULL, UNIT_NONE},
     {"gpu_fraction_frac", "on gpu", UNIT_FRAC},
     {"bottleneck", NULL, UNIT_NONE},
+    {"p_best", "best", UNIT_FRAC},
 };
 
 static const struct table_column program_columns[] = {
@@ -175,13 +187,27 @@ static const struct table_column program_columns[] = {
     {"gpu_fraction_frac", NULL, UNIT_FRAC},
     {"bottleneck", NULL, UNIT_NONE},
     {"n_ops", NULL, UNIT_NONE},
+    {"update_lo_s", NULL, UNIT_SECONDS},
+    {"update_hi_s", NULL, UNIT_SECONDS},
+    {"iteration_lo_s", NULL, UNIT_SECONDS},
+    {"iteration_hi_s", NULL, UNIT_SECONDS},
+    {"gpu_peak_lo_bytes", NULL, UNIT_BYTES},
+    {"gpu_peak_hi_bytes", NULL, UNIT_BYTES},
+    {"host_peak_lo_bytes", NULL, UNIT_BYTES},
+    {"host_peak_hi_bytes", NULL, UNIT_BYTES},
+    {"p_best", NULL, UNIT_FRAC},
 };
+enum { N_PEOPLE_MORE = 1, N_PROGRAM_MORE = 9 }; /* the last ones, with --uncertainty */
+#define N_COLUMNS(columns) (sizeof(columns) / sizeof((columns)[0]))
 
-struct table *trial_table_new(enum format format)
+/* Without intervals the last columns are left out. */
+struct table *trial_table_new(enum format format, bool has_intervals)
 {
-	if (format == FORMAT_TABLE)
-		return table_new(people_columns, sizeof(people_columns) / sizeof(people_columns[0]));
-	return table_new(program_columns, sizeof(program_columns) / sizeof(program_columns[0]));
+	const bool is_full = format != FORMAT_TABLE;
+	const size_t n = is_full ? N_COLUMNS(program_columns) : N_COLUMNS(people_columns);
+	const size_t n_more = is_full ? N_PROGRAM_MORE : N_PEOPLE_MORE;
+
+	return table_new(is_full ? program_columns : people_columns, has_intervals ? n : n - n_more);
 }
 
 static void row_input(struct table *table, const struct trial *t, const struct trial_input *in)
@@ -218,28 +244,51 @@ static void row_spec(struct table *table, const struct trial *t, const struct tr
 	arena_release(&arena);
 }
 
-void trial_table_row(struct table *table, enum format format, const struct trial *t, const struct trial_input *in, double base_s)
+/* A number for programs; for people with its interval. */
+static void row_value(struct table *table, const struct shown_trial *shown, bool is_full, enum quantity q, double value)
 {
-	const struct metrics *const m = &t->metrics;
+	const bool is_bytes = q == QUANTITY_GPU_PEAK || q == QUANTITY_HOST_PEAK;
+	struct arena arena = {0};
+
+	if (is_full || !shown->outcome)
+		table_number(table, value);
+	else
+		table_text(table, uncertainty_text(&shown->outcome->of[q], is_bytes ? UNIT_BYTES : UNIT_SECONDS, &arena));
+	arena_release(&arena);
+}
+
+static void row_intervals(struct table *table, const struct outcome *outcome, bool is_full)
+{
+	static const enum quantity quantities[] = {QUANTITY_UPDATE, QUANTITY_ITERATION, QUANTITY_GPU_PEAK, QUANTITY_HOST_PEAK};
+
+	for (size_t i = 0; is_full && i < N_COLUMNS(quantities); i++) {
+		table_number(table, outcome->of[quantities[i]].lo);
+		table_number(table, outcome->of[quantities[i]].hi);
+	}
+	table_number(table, outcome->p_best);
+}
+
+void trial_table_row(struct table *table, enum format format, const struct shown_trial *shown, double base_s)
+{
+	const struct metrics *const m = &shown->trial->metrics;
 	const bool is_full = format != FORMAT_TABLE;
 	char speedup[32];
 
 	snprintf(speedup, sizeof(speedup), "%.2fx", m->iteration_s > 0 ? base_s / m->iteration_s : 0);
-
 	if (is_full)
-		row_input(table, t, in);
+		row_input(table, shown->trial, shown->input);
 	else
-		row_spec(table, t, in);
-	table_number(table, m->forward_s);
-	table_number(table, m->backward_s);
-	table_number(table, m->update_s);
+		row_spec(table, shown->trial, shown->input);
+	row_value(table, shown, is_full, QUANTITY_FORWARD, m->forward_s);
+	row_value(table, shown, is_full, QUANTITY_BACKWARD, m->backward_s);
+	row_value(table, shown, is_full, QUANTITY_UPDATE, m->update_s);
 	if (is_full)
 		table_number(table, m->other_s);
-	table_number(table, m->iteration_s);
+	row_value(table, shown, is_full, QUANTITY_ITERATION, m->iteration_s);
 	if (!is_full)
 		table_text(table, speedup);
-	table_number(table, m->gpu_peak_bytes);
-	table_number(table, m->host_peak_bytes);
+	row_value(table, shown, is_full, QUANTITY_GPU_PEAK, m->gpu_peak_bytes);
+	row_value(table, shown, is_full, QUANTITY_HOST_PEAK, m->host_peak_bytes);
 	table_text(table, m->fits ? "yes" : "no");
 	if (is_full)
 		table_text(table, m->reason);
@@ -247,6 +296,8 @@ void trial_table_row(struct table *table, enum format format, const struct trial
 	table_text(table, res_names[m->bottleneck]);
 	if (is_full)
 		table_integer(table, (long long)m->n_ops);
+	if (shown->outcome)
+		row_intervals(table, shown->outcome, is_full);
 }
 
 /* ---- report */
@@ -290,8 +341,28 @@ static void report_busy(FILE *out, const struct metrics *m)
 	putc('\n', out);
 }
 
-void trial_report(FILE *out, const struct trial *t, const struct trial_input *in)
+/* "90 % intervals": the whole, and its two parts. */
+static void report_intervals(FILE *out, const struct outcome *outcome, const struct uncertainty *u)
 {
+	struct arena arena = {0};
+	char parameter[UNITS_TEXT_MAX], discrepancy[UNITS_TEXT_MAX];
+
+	fprintf(out, "\n90 %% intervals of %zu draws: of the profile, and of the model on other machines\n", u->n_samples);
+	for (size_t q = 0; q < QUANTITY_N; q++) {
+		const bool is_bytes = q == QUANTITY_GPU_PEAK || q == QUANTITY_HOST_PEAK;
+		const struct interval *const v = &outcome->of[q];
+		if (v->predicted > 0 && q != QUANTITY_SUM_PHASES)
+			fprintf(out, "%-15s  %-22s  profile %s, model %s\n", quantity_names[q],
+			    uncertainty_text(v, is_bytes ? UNIT_BYTES : UNIT_SECONDS, &arena),
+			    units_print(parameter, UNIT_FRAC, v->parameter_frac), units_print(discrepancy, UNIT_FRAC, v->discrepancy_frac));
+	}
+	arena_release(&arena);
+}
+
+void trial_report(FILE *out, const struct shown_trial *shown)
+{
+	const struct trial *const t = shown->trial;
+	const struct trial_input *const in = shown->input;
 	const struct metrics *const m = &t->metrics;
 	char share[UNITS_TEXT_MAX];
 	double path_s = 0;
@@ -309,4 +380,6 @@ void trial_report(FILE *out, const struct trial *t, const struct trial_input *in
 	fprintf(out, "%-10s  %s, %s of the critical path\n", "bottleneck", res_names[m->bottleneck],
 	    units_print(share, UNIT_FRAC, path_s > 0 ? m->path_s[m->bottleneck] / path_s : 0));
 	report_busy(out, m);
+	if (shown->outcome)
+		report_intervals(out, shown->outcome, shown->uncertainty);
 }

@@ -5,6 +5,7 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
+#include "sim/cli/uncertainty.h"
 #include "sim/cli/validate_print.h"
 
 struct params {
@@ -95,6 +96,19 @@ static int predict_all(struct validation *v, const struct common *c, const struc
 	return code;
 }
 
+static int cover(struct validate_report *r, const struct common *c, struct arena *arena, struct err *err)
+{
+	struct coverage *const coverage = arena_alloc(arena, 1, sizeof(*coverage));
+	struct uncertainty_options options = uncertainty_options_of(c, NULL);
+
+	if (c->uncertainty == 0)
+		return 0;
+	if (common_sharing(&options.sharing, c, arena, err) || coverage_find(coverage, r->validation, &options, arena, err))
+		return err->code;
+	r->coverage = coverage;
+	return 0;
+}
+
 static int validate(const struct common *c, struct params *p, struct arena *arena, struct err *err)
 {
 	struct validation validation = {0};
@@ -107,6 +121,8 @@ static int validate(const struct common *c, struct params *p, struct arena *aren
 	if (!code)
 		code = predict_all(&validation, c, p, arena, err);
 	if (!code)
+		code = cover(&report, c, arena, err);
+	if (!code)
 		code = print(&report, c, arena, err);
 	return code ? code : judge(&report, p, arena, err);
 }
@@ -118,7 +134,7 @@ int command_validate(int argc, char **argv, struct err *err)
 	    .usage = "[--set NAME|FILE].. [--hw H] [--max-mape X] [OPTION]..",
 	    .about = "Compares predictions with recorded runs. Rows that a profile was fitted on are reported apart. --hw replaces the\n"
 	             "profile that each row names. Exit 1: outside --max-mape, or no rows.",
-	    .groups = COMMON_HW | COMMON_CONTENTION,
+	    .groups = COMMON_HW | COMMON_CONTENTION | COMMON_UNCERTAINTY,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),
 	    .params = &params};

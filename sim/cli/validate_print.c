@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/cli/coverage_print.h"
+#include "sim/cli/uncertainty.h"
+
 void row_counts_of(struct row_counts *c, const struct validation *v)
 {
 	*c = (struct row_counts){.n_rows = v->n};
@@ -50,7 +53,18 @@ static const struct table_column case_columns[] = {
     {"in_fit", NULL, UNIT_NONE},
     {"excluded", NULL, UNIT_NONE},
     {"reason", NULL, UNIT_NONE},
+    {"lo", NULL, UNIT_NONE},
+    {"hi", NULL, UNIT_NONE},
 };
+enum { N_INTERVAL_COLUMNS = 2 };
+
+static void csv_interval(struct table *table, const struct validate_report *r, size_t row, size_t q)
+{
+	const bool has_interval = !isnan(r->coverage->rows[row].rank[q]);
+
+	table_number(table, has_interval ? r->coverage->rows[row].of[q].lo : NAN);
+	table_number(table, has_interval ? r->coverage->rows[row].of[q].hi : NAN);
+}
 
 static bool is_case(const struct validate_report *r, const struct prediction *p, size_t q)
 {
@@ -59,7 +73,8 @@ static bool is_case(const struct validate_report *r, const struct prediction *p,
 
 void validate_csv(FILE *out, const struct validate_report *r)
 {
-	struct table *const table = table_new(case_columns, sizeof(case_columns) / sizeof(case_columns[0]));
+	struct table *const table = table_new(case_columns,
+	    sizeof(case_columns) / sizeof(case_columns[0]) - (r->coverage ? 0 : N_INTERVAL_COLUMNS));
 
 	for (size_t i = 0; i < r->validation->n; i++) {
 		const struct prediction *const p = &r->validation->predictions[i];
@@ -78,6 +93,8 @@ void validate_csv(FILE *out, const struct validate_report *r)
 			table_text(table, p->is_in_fit ? "true" : "false");
 			table_text(table, p->row->exclude);
 			table_text(table, p->reason);
+			if (r->coverage)
+				csv_interval(table, r, i, q);
 		}
 	}
 	table_print(table, FORMAT_CSV, out);
@@ -241,8 +258,10 @@ static void json_ranking(struct jsonw *w, const struct validate_report *r, struc
 	jsonw_end_object(w);
 }
 
-static void json_case(struct jsonw *w, const struct prediction *p, size_t q)
+static void json_case(struct jsonw *w, const struct validate_report *r, size_t row, size_t q)
 {
+	const struct prediction *const p = &r->validation->predictions[row];
+
 	jsonw_inline_object(w);
 	jsonw_member_string(w, "id", p->row->id);
 	jsonw_member_string(w, "quantity", quantity_names[q]);
@@ -257,6 +276,8 @@ static void json_case(struct jsonw *w, const struct prediction *p, size_t q)
 		jsonw_member_string(w, "excluded", p->row->exclude);
 	if (p->reason)
 		jsonw_member_string(w, "reason", p->reason);
+	if (r->coverage && !isnan(r->coverage->rows[row].rank[q]))
+		uncertainty_json_interval(w, &r->coverage->rows[row].of[q]);
 	jsonw_end_object(w);
 }
 
@@ -267,7 +288,7 @@ static void json_cases(struct jsonw *w, const struct validate_report *r)
 	for (size_t i = 0; i < r->validation->n; i++)
 		for (size_t q = 0; q < QUANTITY_N; q++)
 			if (is_case(r, &r->validation->predictions[i], q))
-				json_case(w, &r->validation->predictions[i], q);
+				json_case(w, r, i, q);
 	jsonw_end_array(w);
 }
 
@@ -298,6 +319,8 @@ void validate_json(FILE *out, const struct validate_report *r, struct arena *are
 	json_groups(&w, r, arena);
 	json_speedup(&w, r, arena);
 	json_ranking(&w, r, arena);
+	if (r->coverage)
+		coverage_json(&w, r, arena);
 	json_cases(&w, r);
 	jsonw_end_object(&w);
 	putc('\n', out);

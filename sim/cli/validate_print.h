@@ -7,7 +7,7 @@
 
 #include "model/base/jsonw.h"
 #include "model/base/table.h"
-#include "sim/study/validate.h"
+#include "sim/study/coverage.h"
 
 struct validate_report {
 	const struct validation *validation;
@@ -15,6 +15,7 @@ struct validate_report {
 	const char *contention;
 	bool has_quantity[QUANTITY_N]; /* which are compared */
 	bool is_verbose; /* people: every row */
+	const struct coverage *coverage; /* NULL: no intervals */
 };
 
 void validate_json(FILE *out, const struct validate_report *report, struct arena *arena);

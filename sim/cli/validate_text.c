@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/cli/validate_print.h"
+#include "sim/cli/coverage_print.h"
 
 static const struct table_column error_columns[] = {
     {"what", "", UNIT_NONE},
@@ -158,5 +158,7 @@ void validate_text(FILE *out, const struct validate_report *r, struct arena *are
 	print_groups(out, r, arena);
 	print_speedups(out, r, arena);
 	print_ranking(out, r, arena);
+	if (r->coverage)
+		coverage_text(out, r, arena);
 	print_cases(out, r);
 }
