@@ -71,14 +71,15 @@ static void set_host(struct cost *cost, const struct hwprofile *hw)
 	cost->classes[OP_SYNC].host_threads = hw->spin_wait > 0 ? 1 : 0;
 }
 
-static void set_copy(struct op_class *class, const struct hwprofile *hw, const struct curve *curve, double duplex_Bps)
+static void set_copy(
+    struct op_class *class, const struct hwprofile *hw, const struct curve *curve, double duplex_Bps, double weight)
 {
 	const double peak_Bps = curve_peak(curve);
 	class->transfer = curve;
 	class->dram_Bps = peak_Bps * hw->dram_bytes_per_dma_byte;
 	class->hbm_Bps = peak_Bps;
 	class->root_Bps = peak_Bps;
-	class->weight = hw->dma_weight;
+	class->weight = weight > 0 ? weight : hw->dma_weight;
 	class->duplex_frac = fmin(1, duplex_Bps / peak_Bps); /* E5 */
 }
 
@@ -125,6 +126,32 @@ static void set_layers(struct cost *cost, const struct hwprofile *hw, const stru
 	cost->head_backward_s = 2 * cost->head_forward_s;
 }
 
+/* Distance of a measured team size from the one used, in octaves. */
+static double team_distance(double measured, double used)
+{
+	return fabs(log2(measured / used));
+}
+
+/* Adam beside the downscale worker: the cell of the contention grid with the nearest teams, if there is one within an octave in
+ * all. A measured pair replaces the rule of E4: siblings and cache make both slower than free cores promise. */
+static void set_corun(struct cost *cost, const struct hwprofile *hw)
+{
+	double best = 1;
+	cost->corun_adam_frac = cost->corun_downscale_frac = 0;
+	for (size_t i = 0; i < hw->n_corun; i++) {
+		const struct hw_corun *const cell = &hw->corun[i];
+		if (strcmp(cell->first, "cpu_adam") || strcmp(cell->second, "cpu_downscale"))
+			continue;
+		const double distance =
+		    team_distance(cell->first_threads, cost->threads) + team_distance(cell->second_threads, cost->workers);
+		if (distance >= best)
+			continue;
+		best = distance;
+		cost->corun_adam_frac = fmin(1, cell->first_together / cell->first_alone);
+		cost->corun_downscale_frac = fmin(1, cell->second_together / cell->second_alone);
+	}
+}
+
 void cost_init(struct cost *cost, const struct hwprofile *hw, const struct workload *workload, double threads, double workers)
 {
 	memcpy(cost->classes, op_class_base, sizeof cost->classes);
@@ -132,14 +159,15 @@ void cost_init(struct cost *cost, const struct hwprofile *hw, const struct workl
 	cost->threads = threads > 0 ? threads : hw->threads;
 	cost->workers = workers > 0 ? workers : hw->workers;
 	set_host(cost, hw);
-	set_copy(&cost->classes[OP_H2D], hw, &hw->h2d, hw->h2d_duplex_Bps);
-	set_copy(&cost->classes[OP_D2H], hw, &hw->d2h, hw->d2h_duplex_Bps);
+	set_copy(&cost->classes[OP_H2D], hw, &hw->h2d, hw->h2d_duplex_Bps, hw->h2d_weight);
+	set_copy(&cost->classes[OP_D2H], hw, &hw->d2h, hw->d2h_duplex_Bps, hw->d2h_weight);
 	set_gpu(cost, hw);
 	cost->dram_Bps = hw->dram_Bps;
 	cost->ranks_per_domain = ceil(workload->batch.gpus / hw->numa_domains);
 	cost->root_Bps = hw->pcie_root_Bps;
 	cost->ranks_per_root = fmin(workload->batch.gpus, hw->gpus_per_pcie_root);
 	cost->hw_threads = hw->hw_threads_per_rank;
+	set_corun(cost, hw);
 	cost->layer_forward_s = cost->layer_backward_s = cost->head_forward_s = cost->head_backward_s = 0;
 	if (!workload->is_update_only)
 		set_layers(cost, hw, workload);

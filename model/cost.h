@@ -94,6 +94,7 @@ struct cost {
 	double root_Bps;
 	double ranks_per_root;
 	double hw_threads; /* of one rank */
+	double corun_adam_frac, corun_downscale_frac; /* measured speeds left while both run; 0: not measured, E4 decides */
 	/* forward and backward of one layer and one micro-batch, GPU seconds without launch limits */
 	double layer_forward_s, layer_backward_s, head_forward_s, head_backward_s;
 	double threads, workers; /* teams used */

@@ -13,9 +13,11 @@
  *     "node":   { plain counts and switches, see HW_NODE },
  *     "values": { "NAME": number | { "value": x, "kind": "measured"|"fitted"|"datasheet"|"assumed",
  *                                    "lo": x, "hi": x, "samples": [..], "source": ".." }, .. },
- *     "curves": { "NAME": { "kind": .., "source": .., "points": [[x, rate], ..] }, .. },
+ *     "curves": { "NAME": { "kind": .., "lo_frac": f, "hi_frac": f, "source": .., "points": [[x, rate], ..] }, .. },
  *     "corun":  [ raw contention grid, see struct hw_corun ],
  *     "extra":  anything }
+ * lo .. hi is a 95 % interval of the value; lo_frac .. hi_frac one of a factor on all rates of a curve (0.95 .. 1.05), since
+ * what changes them between processes moves them together. sim/study/sample.h draws from them.
  */
 #ifndef MODEL_HWPROFILE_H
 #define MODEL_HWPROFILE_H
@@ -49,6 +51,8 @@
 	X(dram_Bps, UNIT_BYTES_PER_S, 1e6, 1e16, NAN, "host DRAM bandwidth of one NUMA domain, as mixed traffic gets it")    \
 	X(dram_bytes_per_dma_byte, UNIT_NONE, 0, 16, 1, "host DRAM bytes per byte that a copy engine moves")                 \
 	X(dma_weight, UNIT_NONE, 0.01, 100, 1, "share of a copy engine in a full DRAM, relative to CPU kernels")             \
+	X(h2d_weight, UNIT_NONE, 0, 100, 0, "dma_weight of H2D copies; 0: dma_weight")                                       \
+	X(d2h_weight, UNIT_NONE, 0, 100, 0, "dma_weight of D2H copies; 0: dma_weight")                                       \
 	X(smt_gain, UNIT_NONE, 1, 8, 1, "throughput of a core with all siblings busy over one sibling alone")                \
 	X(cpu_adam_bytes_per_param, UNIT_BYTES, 0, 1024, 28, "DRAM bytes of CPU Adam with fp32 gradients, no 16-bit output") \
 	X(cpu_unscale_bytes_per_param, UNIT_BYTES, 0, 1024, 8, "DRAM bytes of the separate unscale of fp32 gradients")       \
@@ -113,7 +117,7 @@ extern const char *const hw_kind_names[]; /* "default" (not in the file), "measu
 
 struct hw_meta {
 	enum hw_kind kind;
-	double lo, hi; /* both NAN: no interval */
+	double lo, hi; /* both NAN: no interval; of a curve: factors on its rates */
 	const double *samples;
 	size_t n_samples;
 	const char *source; /* "" when not given */

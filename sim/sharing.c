@@ -18,33 +18,59 @@ static void allocate_none(double *speed, uint8_t *limit, const struct running *r
 	}
 }
 
-/* What holds an operation before sharing: oversubscribed cores (E4), the other direction of its link (E5). The running
- * operations of one rank are [first, end). */
+static bool is_adam(enum op_kind kind)
+{
+	return kind >= OP_CPU_UNSCALE && kind <= OP_CPU_ADAM_FUSED_BF16;
+}
+
+/* What runs on one rank beside an operation. */
+struct company {
+	double n_runnable; /* host threads */
+	bool has_h2d, has_d2h, has_adam, has_downscale;
+};
+
+static struct company company_of(const struct running *running, size_t first, size_t end, const struct cost *cost)
+{
+	struct company all = {0};
+	for (size_t i = first; i < end; i++) {
+		const enum op_kind kind = running[i].kind;
+		all.n_runnable += cost->classes[kind].host_threads;
+		all.has_h2d |= kind == OP_H2D;
+		all.has_d2h |= kind == OP_D2H;
+		all.has_adam |= is_adam(kind);
+		all.has_downscale |= kind == OP_CPU_DOWNSCALE;
+	}
+	return all;
+}
+
+/* Speed left to a host operation on the rank's cores: E4, or what was measured of Adam beside the downscale. */
+static double core_cap(const struct company *all, enum op_kind kind, const struct cost *cost)
+{
+	const double host_threads = cost->classes[kind].host_threads;
+	if (host_threads <= 0)
+		return 1;
+	const bool is_pair = all->has_adam && all->has_downscale && (is_adam(kind) || kind == OP_CPU_DOWNSCALE);
+	const double measured = is_adam(kind) ? cost->corun_adam_frac : cost->corun_downscale_frac;
+	if (is_pair && measured > 0)
+		return measured;
+	if (is_pair && cost->hw->adam_downscale_corun_frac > 0 && all->n_runnable > cost->hw_threads)
+		return cost->hw->adam_downscale_corun_frac;
+	return cost_core_frac(cost, all->n_runnable, host_threads);
+}
+
+/* What holds an operation before sharing: its cores (E4), the other direction of its link (E5). The running operations of one
+ * rank are [first, end). */
 static void cap_rank(double *cap, uint8_t *limit, const struct running *running, size_t first, size_t end,
     const struct cost *cost)
 {
-	double n_runnable = 0;
-	bool has_h2d = false, has_d2h = false, has_adam = false, has_downscale = false;
-	for (size_t i = first; i < end; i++) {
-		const enum op_kind kind = running[i].kind;
-		n_runnable += cost->classes[kind].host_threads;
-		has_h2d |= kind == OP_H2D;
-		has_d2h |= kind == OP_D2H;
-		has_adam |= kind >= OP_CPU_UNSCALE && kind <= OP_CPU_ADAM_FUSED_BF16;
-		has_downscale |= kind == OP_CPU_DOWNSCALE;
-	}
-	const double corun = cost->hw->adam_downscale_corun_frac;
-	const bool is_measured_pair = has_adam && has_downscale && corun > 0 && n_runnable > cost->hw_threads;
+	const struct company all = company_of(running, first, end, cost);
 	for (size_t i = first; i < end; i++) {
 		const struct op_class *const class = &cost->classes[running[i].kind];
-		if (class->transfer) {
-			cap[i] = has_h2d && has_d2h ? class->duplex_frac : 1;
-			limit[i] = cap[i] < 1 ? RES_DUPLEX : RES_N;
-		} else {
-			const double frac = class->host_threads > 0 ? cost_core_frac(cost, n_runnable, class->host_threads) : 1;
-			cap[i] = is_measured_pair && class->host_threads > 0 ? corun : frac;
-			limit[i] = cap[i] < 1 ? RES_CORES : RES_N;
-		}
+		if (class->transfer)
+			cap[i] = all.has_h2d && all.has_d2h ? class->duplex_frac : 1;
+		else
+			cap[i] = core_cap(&all, running[i].kind, cost);
+		limit[i] = cap[i] >= 1 ? RES_N : class->transfer ? RES_DUPLEX : RES_CORES;
 	}
 }
 
