@@ -135,12 +135,8 @@ static int say_no(const struct plan_report *r, struct arena *arena, struct err *
 		return err_set(err, STATUS_NO, "nothing can run: %s", p->refusal);
 	if (plan_input(&input, r->plan, p->misfit.batch, p->misfit.variant, arena, err))
 		return err->code;
-	const double gpu_bytes = plan_shortage(&p->misfit.metrics, r->plan->query.hw, POOL_GPU);
-	const double host_bytes = plan_shortage(&p->misfit.metrics, r->plan->query.hw, POOL_HOST);
-	char gpu[UNITS_TEXT_MAX], host[UNITS_TEXT_MAX];
-	return err_set(err, STATUS_NO, "nothing fits; nearest is %s with --mbs %.0f: %s of memory a GPU and %s of host memory short",
-	    plan_report_spec(input.policy, arena), input.batch.mbs, units_print(gpu, UNIT_BYTES, gpu_bytes),
-	    units_print(host, UNIT_BYTES, host_bytes));
+	return err_set(err, STATUS_NO, "nothing fits; nearest is %s with --mbs %.0f, which %s", plan_report_spec(input.policy, arena),
+	    input.batch.mbs, plan_report_shortage(&p->misfit.metrics, r->plan->query.hw, arena));
 }
 
 static int print(const struct plan_report *r, const char *path, struct arena *arena, struct err *err)

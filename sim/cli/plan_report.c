@@ -44,6 +44,21 @@ const char *plan_report_spec(const char *canonical, struct arena *arena)
 	return text;
 }
 
+const char *plan_report_shortage(const struct metrics *m, const struct hwprofile *hw, struct arena *arena)
+{
+	const double gpu_bytes = plan_shortage(m, hw, POOL_GPU), host_bytes = plan_shortage(m, hw, POOL_HOST);
+	const bool is_pinned = m->host_peak_bytes <= hw->host_memory_bytes;
+	char size[UNITS_TEXT_MAX];
+	const char *text = "does not fit:";
+
+	if (gpu_bytes > 0)
+		text = arena_printf(arena, "%s %s of GPU memory short", text, units_print(size, UNIT_BYTES, gpu_bytes));
+	if (host_bytes > 0)
+		text = arena_printf(arena, "%s%s %s of %s memory short", text, gpu_bytes > 0 ? "," : "",
+		    units_print(size, UNIT_BYTES, host_bytes), is_pinned ? "pinned" : "host");
+	return text;
+}
+
 /* ---- the command */
 
 static const char *add_count(const char *text, const char *flag, double value, struct arena *arena)

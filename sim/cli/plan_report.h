@@ -34,6 +34,8 @@ double plan_report_utilization(const struct workload *workload, const struct hwp
 char *plan_report_rate(char text[UNITS_TEXT_MAX], double tokens_per_s);
 /* Slower than the best by this share. */
 double plan_report_slower(const struct plan_report *report, const struct plan_choice *choice);
+/* "does not fit: 3.1 GiB of GPU memory short" */
+const char *plan_report_shortage(const struct metrics *metrics, const struct hwprofile *hw, struct arena *arena);
 /* The SPEC without what is the policy's default. */
 const char *plan_report_spec(const char *canonical, struct arena *arena);
 /* "dos simulate .." that gives the same numbers. */

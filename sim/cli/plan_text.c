@@ -131,27 +131,12 @@ static void print_best(FILE *out, const struct plan_report *r, struct arena *are
 
 /* ---- the others */
 
-static const char *shortage_text(const struct metrics *m, const struct hwprofile *hw, struct arena *arena)
-{
-	const double gpu_bytes = plan_shortage(m, hw, POOL_GPU), host_bytes = plan_shortage(m, hw, POOL_HOST);
-	const bool is_pinned = m->host_peak_bytes <= hw->host_memory_bytes;
-	struct texts t;
-	const char *text = "does not fit:";
-
-	if (gpu_bytes > 0)
-		text = arena_printf(arena, "%s %s of GPU memory short", text, units_print(t.a, UNIT_BYTES, gpu_bytes));
-	if (host_bytes > 0)
-		text = arena_printf(arena, "%s%s %s of %s memory short", text, gpu_bytes > 0 ? "," : "",
-		    units_print(t.a, UNIT_BYTES, host_bytes), is_pinned ? "pinned" : "host");
-	return text;
-}
-
 static const char *verdict(const struct plan_report *r, const struct plan_choice *choice, struct arena *arena)
 {
 	struct texts t;
 
 	if (!choice->metrics.fits)
-		return shortage_text(&choice->metrics, r->plan->query.hw, arena);
+		return plan_report_shortage(&choice->metrics, r->plan->query.hw, arena);
 	if (!plan_report_has_best(r))
 		return "fits";
 	const double slower_frac = plan_report_slower(r, choice);
