@@ -5,7 +5,8 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
-#include "sim/study/strides.h"
+#include "sim/cli/uncertainty.h"
+#include "sim/study/stride_interval.h"
 #include "sim/study/use_interleave.h"
 
 /* What is shown. */
@@ -15,6 +16,8 @@ struct subject {
 	const char *policy; /* canonical */
 	struct cost cost;
 	struct strides strides;
+	const struct uncertainty *uncertainty; /* NULL: no intervals */
+	const struct stride_outcome *outcomes; /* [strides.n] */
 };
 
 /* ---- lanes by name */
@@ -75,7 +78,11 @@ static const struct table_column stride_columns[] = {
     {"idle_update_s", "T(k) no dram", UNIT_SECONDS},
     {"idle_limit", "limit", UNIT_NONE},
     {"recurrence_s", "recurrence", UNIT_SECONDS},
+    {"update_lo_s", "T(k) 5 %", UNIT_SECONDS},
+    {"update_hi_s", "95 %", UNIT_SECONDS},
+    {"p_best", "best", UNIT_FRAC},
 };
+enum { N_INTERVAL_COLUMNS = 3 }; /* the last ones, with --uncertainty */
 
 /* People see the first strides, the last and what is named below, unless -v. */
 static bool is_shown(const struct strides *s, size_t k, bool has_all)
@@ -83,9 +90,11 @@ static bool is_shown(const struct strides *s, size_t k, bool has_all)
 	return has_all || k <= 12 || k + 1 == s->n || k == s->stride_opt || (double)k == s->stride_balance;
 }
 
-static struct table *strides_table(const struct strides *s, bool has_all)
+static struct table *strides_table(const struct subject *m, bool has_all)
 {
-	struct table *const table = table_new(stride_columns, sizeof(stride_columns) / sizeof(stride_columns[0]));
+	const struct strides *const s = &m->strides;
+	struct table *const table = table_new(stride_columns,
+	    sizeof(stride_columns) / sizeof(stride_columns[0]) - (m->outcomes ? 0 : N_INTERVAL_COLUMNS));
 
 	for (size_t k = 0; k < s->n; k++) {
 		const struct stride_point *const p = &s->points[k];
@@ -98,16 +107,49 @@ static struct table *strides_table(const struct strides *s, bool has_all)
 		table_number(table, p->idle_update_s);
 		table_text(table, res_names[p->idle_limit]);
 		table_number(table, p->recurrence_s);
+		if (!m->outcomes)
+			continue;
+		table_number(table, m->outcomes[k].update.lo);
+		table_number(table, m->outcomes[k].update.hi);
+		table_number(table, m->outcomes[k].p_best);
 	}
 	return table;
 }
 
 /* ---- formats */
 
+/* Of the best stride; those of the others are in the list of strides. */
+static void json_intervals(struct jsonw *w, const struct subject *m)
+{
+	const struct stride_outcome *const best = &m->outcomes[m->strides.stride_opt];
+
+	uncertainty_json_about(w, m->uncertainty);
+	jsonw_key(w, "interval");
+	jsonw_object(w);
+	jsonw_key(w, "stride_opt_update_s");
+	jsonw_inline_object(w);
+	uncertainty_json_interval(w, &best->update);
+	jsonw_end_object(w);
+	jsonw_end_object(w);
+	jsonw_member_number(w, "p_best", best->p_best);
+}
+
+static void text_interval(FILE *out, const struct subject *m)
+{
+	const struct stride_outcome *const best = &m->outcomes[m->strides.stride_opt];
+	struct arena arena = {0};
+	char parameter[UNITS_TEXT_MAX], discrepancy[UNITS_TEXT_MAX], share[UNITS_TEXT_MAX];
+
+	fprintf(out, "\n90 %% interval   %s: profile %s, model %s; stride_opt is the best with probability %s\n",
+	    uncertainty_text(&best->update, UNIT_SECONDS, &arena), units_print(parameter, UNIT_FRAC, best->update.parameter_frac),
+	    units_print(discrepancy, UNIT_FRAC, best->update.discrepancy_frac), units_print(share, UNIT_FRAC, best->p_best));
+	arena_release(&arena);
+}
+
 static void print_json(FILE *out, const struct subject *m)
 {
 	const struct strides *const s = &m->strides;
-	struct table *const table = strides_table(s, true);
+	struct table *const table = strides_table(m, true);
 	struct jsonw w;
 
 	jsonw_init(&w, out, true);
@@ -130,6 +172,8 @@ static void print_json(FILE *out, const struct subject *m)
 	jsonw_member_number(&w, "stride_balance_loss_frac", s->stride_balance_loss_frac);
 	lanes_json(&w, "lanes", &s->lanes);
 	lanes_json(&w, "idle_lanes", &s->idle_lanes);
+	if (m->outcomes)
+		json_intervals(&w, m);
 	jsonw_key(&w, "strides");
 	table_json(table, &w);
 	jsonw_end_object(&w);
@@ -140,7 +184,7 @@ static void print_json(FILE *out, const struct subject *m)
 static void print_text(FILE *out, const struct subject *m, bool is_verbose)
 {
 	const struct strides *const s = &m->strides;
-	struct table *const table = strides_table(s, is_verbose);
+	struct table *const table = strides_table(m, is_verbose);
 	char time[UNITS_TEXT_MAX], share[UNITS_TEXT_MAX];
 
 	fprintf(out, "%s on %s, %s\n", m->workload.shape.name, m->hw->name, m->policy);
@@ -156,6 +200,8 @@ static void print_text(FILE *out, const struct subject *m, bool is_verbose)
 	fprintf(out, "Lanes of %s:\n", s->stride_opt ? "a window of stride_opt" : "the update");
 	lanes_text(out, "with dram", &s->lanes);
 	lanes_text(out, "without", &s->idle_lanes);
+	if (m->outcomes)
+		text_interval(out, m);
 }
 
 static int print(const struct subject *m, const struct common *c, struct arena *arena, struct err *err)
@@ -168,7 +214,7 @@ static int print(const struct subject *m, const struct common *c, struct arena *
 	if (c->format == FORMAT_JSON) {
 		print_json(file.out, m);
 	} else if (c->format == FORMAT_CSV) {
-		struct table *const table = strides_table(&m->strides, true);
+		struct table *const table = strides_table(m, true);
 		table_print(table, FORMAT_CSV, file.out);
 		table_free(table);
 	} else {
@@ -204,6 +250,20 @@ static int read_policy(struct interleave *how, double *workers, struct subject *
 	return use_interleave(how, &use, &m->workload, err);
 }
 
+/* Intervals of the closed form; the model's error is that of simulations, which it agrees with. */
+static int find_outcomes(struct subject *m, const struct common *c, const struct interleave *how, double workers, struct arena *arena,
+    struct err *err)
+{
+	const struct stride_source source = {m->hw, &m->workload, how, (double)c->threads, workers};
+	struct uncertainty *const u = arena_alloc(arena, 1, sizeof(*u));
+
+	if (uncertainty_of(u, c, &sharing_fluid, arena, err))
+		return err->code;
+	m->uncertainty = u;
+	m->outcomes = stride_outcomes(u, &m->strides, &source, arena);
+	return 0;
+}
+
 static int model(const struct common *c, struct arena *arena, struct err *err)
 {
 	struct subject *const m = arena_zalloc(arena, 1, sizeof(*m));
@@ -231,7 +291,9 @@ static int model(const struct common *c, struct arena *arena, struct err *err)
 	note_unread(c, specs.items[0]);
 	cost_init(&m->cost, hw, &m->workload, (double)c->threads, workers);
 	strides_init(&m->strides, &m->cost, &m->workload, &how, arena);
-	return print(m, c, arena, err);
+	if (c->uncertainty > 0)
+		code = find_outcomes(m, c, &how, workers, arena, err);
+	return code ? code : print(m, c, arena, err);
 }
 
 int command_model(int argc, char **argv, struct err *err)
@@ -240,7 +302,7 @@ int command_model(int argc, char **argv, struct err *err)
 	    .usage = "--hw H --model M [--policy SPEC] [OPTION]..",
 	    .about = "Update time in closed form for every stride k: what limits, the best stride and fraction, and what the balance of an\n"
 	             "idle link would lose. The policy (default dos) gives the schedule.",
-	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_SCALE};
+	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_SCALE | COMMON_UNCERTAINTY};
 	struct arena arena = {0};
 	struct common c;
 	struct opt_list rest;

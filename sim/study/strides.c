@@ -20,6 +20,12 @@ static double update_s(const struct source *s, size_t stride, bool is_contended)
 	return fraction_update_s(s->cost, s->workload, &s->how, is_any ? 1 / (double)stride : 0, is_contended);
 }
 
+double strides_update_s(const struct cost *cost, const struct workload *workload, const struct interleave *how, size_t stride)
+{
+	const struct source source = {cost, workload, *how, NULL};
+	return update_s(&source, stride, true);
+}
+
 static void lanes_at(struct lanes *lanes, const struct source *s, size_t stride, bool is_contended)
 {
 	if (stride > 0 && stride <= s->how.n_dynamic)

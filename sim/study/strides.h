@@ -27,6 +27,8 @@ struct strides {
 	struct lanes lanes, idle_lanes; /* of a window of stride_opt, or of all when it is 0 */
 };
 
+/* Closed form of the update at one stride, with contention. */
+double strides_update_s(const struct cost *cost, const struct workload *workload, const struct interleave *how, size_t stride);
 void strides_init(struct strides *strides, const struct cost *cost, const struct workload *workload, const struct interleave *how,
     struct arena *arena);
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/study/stride_interval.h"
+
+#include <stdlib.h>
+
+#include "sim/study/parallel.h"
+
+struct draws {
+	const struct uncertainty *u;
+	const struct stride_source *source;
+	size_t n;
+	double *times_s; /* [n_samples][n] */
+};
+
+static void run_draw(void *context, size_t draw, size_t worker)
+{
+	const struct draws *const d = context;
+	const struct stride_source *const s = d->source;
+	struct hwprofile *const hw = xmalloc(1, sizeof(*hw));
+	struct cost cost;
+
+	(void)worker;
+	sampler_draw(hw, &d->u->sampler, s->hw, draw);
+	cost_init(&cost, hw, s->workload, s->threads, s->workers);
+	for (size_t k = 0; k < d->n; k++)
+		d->times_s[draw * d->n + k] = strides_update_s(&cost, s->workload, s->how, k);
+	free(hw);
+}
+
+struct stride_outcome *stride_outcomes(const struct uncertainty *u, const struct strides *strides, const struct stride_source *source,
+    struct arena *arena)
+{
+	const size_t n = strides->n, n_samples = u->n_samples;
+	struct stride_outcome *const outcomes = arena_zalloc(arena, n + 1, sizeof(*outcomes));
+	double *const p_best = arena_alloc(arena, n + 1, sizeof(*p_best));
+	double *const draws = arena_alloc(arena, n_samples, sizeof(*draws));
+	struct draws d = {.u = u, .source = source, .n = n, .times_s = arena_alloc(arena, n * n_samples + 1, sizeof(double))};
+
+	parallel_for(n_samples, u->n_workers, run_draw, &d);
+	interval_best(p_best, d.times_s, n, n_samples, u->discrepancy.own_log_sd[QUANTITY_UPDATE], u->seed);
+	for (size_t k = 0; k < n; k++) {
+		for (size_t draw = 0; draw < n_samples; draw++)
+			draws[draw] = d.times_s[draw * n + k];
+		interval_of(&outcomes[k].update, strides->points[k].update_s, draws, n_samples, u->discrepancy.log_sd[QUANTITY_UPDATE]);
+		outcomes[k].p_best = p_best[k];
+	}
+	return outcomes;
+}
