@@ -52,7 +52,7 @@ HEADERS := $(sort $(wildcard $(LIB_DIRS:%=%/*.h) probe/*.h probe/*/*.h tests/uni
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_OBJS := $(call objects,$(LIB_SRCS))
 ALL_OBJS := $(LIB_OBJS) $(call objects,$(MAIN) $(UNIT_SRCS) $(BENCH_SRCS) $(wildcard tests/fuzz/*.c tests/simgrid/*.c tests/*.c))
-GENERATED := $(GEN)/policy_list.inc $(GEN)/suite_list.inc $(GEN)/config.h
+GENERATED := $(GEN)/policy_list.inc $(GEN)/suite_list.inc $(GEN)/config.h $(GEN)/report_css.h $(GEN)/report_js.h
 PROGRAMS := $(if $(MAIN),$(BIN)/dos)
 
 -include probe/probe.mk
@@ -82,6 +82,12 @@ $(GEN)/suite_list.inc: FORCE
 	@mkdir -p $(@D); for name in $(SUITES); do echo "SUITE($$name)"; done $(replace)
 $(GEN)/config.h: FORCE
 	@mkdir -p $(@D); printf '#define DOS_PREFIX "%s"\n#define DOS_VERSION "%s"\n' $(PREFIX) $(VERSION) $(replace)
+
+# A text as a C string, and the hash by which a page admits it: REPORT_CSS, REPORT_CSS_HASH.
+$(GEN)/report_%.h: sim/study/report.%
+	@mkdir -p $(@D); name=$$(echo report_$* | tr a-z A-Z); { \
+	echo "#define $${name}_HASH \"sha256-$$(sha256sum <$< | cut -d ' ' -f 1 | tr a-f A-F | basenc --base16 -d | base64)\""; \
+	echo "#define $$name \\"; sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $<; echo; } >$@
 
 # ---- tests
 CHECKS := unit cli replay simgrid check-headers check-layers check-equations

@@ -28,7 +28,8 @@ do for [i = 1:n_heading] { set label i heading[i] at screen px(16), first real(h
 at_left(i) = i == 1 ? 0 : sum [j = 1:i - 1] column(3 + j)
 wide(i) = column(3 + i) > 0.075 * max_s
 plot for [i = 1:4] data index 0 using (at_left(i)):3:(at_left(i)):(at_left(i) + column(3 + i)):($3 - 9):($3 + 9) with boxxyerror fillcolor rgb paint[i] notitle, \
-	for [i = 1:4] data index 0 using (wide(i) ? at_left(i) + column(3 + i) / 2 : NaN):3:(sprintf('%.3g', column(3 + i))) with labels textcolor rgb (i == 2 ? '#FFFFFF' : ink) notitle, \
+	for [i = 1:4] data index 0 using (wide(i) ? at_left(i) + column(3 + i) / 2 : NaN):3:(sprintf('%.3g', column(3 + i))) with labels textcolor rgb (i == 2 ? '#FFFFFF' : '#1A1A1A') notitle, \
 	data index 0 using (0):3:1 with labels right offset character -0.8, 0 textcolor rgb ink notitle, \
-	data index 0 using 8:3:2 with labels left offset character 0.8, 0 textcolor rgb ink notitle
+	for [i = 1:int(has_intervals)] data index 0 using 8:3:9:10 with xerrorbars linecolor rgb ink linewidth 1 pointtype 0 notitle, \
+	data index 0 using (has_intervals && $10 > $8 ? $10 : $8):3:2 with labels left offset character 0.8, 0 textcolor rgb ink notitle
 unset multiplot

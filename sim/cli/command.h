@@ -21,6 +21,7 @@ int command_validate(int argc, char **argv, struct err *err);
 int command_replay(int argc, char **argv, struct err *err);
 int command_plan(int argc, char **argv, struct err *err);
 int command_plot(int argc, char **argv, struct err *err);
+int command_report(int argc, char **argv, struct err *err);
 int command_sweep(int argc, char **argv, struct err *err);
 int command_db(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);

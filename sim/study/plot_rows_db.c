@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/study/plot_rows.h"
+#include "sim/study/store_open.h"
 
 /* Column and member are of the same name but for the policy, which the view holds in full. */
 #define TEXTS(X) X(hw, hw) X(model, model) X(policy, spec) X(scale, scale) X(contention, contention) X(reason, reason) X(bottleneck, bottleneck)
@@ -79,10 +80,12 @@ static const char *distinct(sqlite3 *db, const char *expression, struct arena *a
 
 static int nothing_selected(sqlite3 *db, const char *path, const char *where, const char *needs, struct arena *arena, struct err *err)
 {
-	const char *const what = where ? arena_printf(arena, "%s, --where %s", needs, where) : needs;
+	const bool has_needs = strcmp(needs, "1") != 0;
+	const char *const what = arena_printf(arena, "%s%s%s%s", has_needs ? needs : "", has_needs && where ? ", " : "", where ? "--where " : "",
+	    where ? where : "");
 
-	return err_set(err, STATUS_NO, "%s: no run to plot (%s); it holds %s runs: hw %s; model %s; policy %s", path, what,
-	    distinct(db, "count(*)", arena), distinct(db, "hw", arena), distinct(db, "model", arena),
+	return err_set(err, STATUS_NO, "%s: no run is selected%s%s%s; it holds %s runs: hw %s; model %s; policy %s", path,
+	    *what ? " (" : "", what, *what ? ")" : "", distinct(db, "count(*)", arena), distinct(db, "hw", arena), distinct(db, "model", arena),
 	    distinct(db, "substr(policy, 1, instr(policy || ':', ':') - 1)", arena));
 }
 
@@ -111,12 +114,10 @@ int plot_rows_from_db(struct plot_rows *rows, const char *path, const char *wher
 {
 	sqlite3_stmt *statement = NULL;
 	sqlite3 *db;
-	int code;
 
 	*rows = (struct plot_rows){.origin = arena_printf(arena, "%s%s%s", path, where ? ", where " : "", where ? where : "")};
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		code = err_set(err, STATUS_INPUT, "--db %s: %s", path, sqlite3_errmsg(db));
-	else
+	int code = store_open_defensive(&db, path, err);
+	if (!code)
 		code = prepare(&statement, db, path, where, needs, arena, err);
 	if (!code)
 		code = step_all(rows, statement, path, arena, err);

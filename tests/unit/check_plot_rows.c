@@ -14,6 +14,7 @@ static struct err err;
 static char path[] = "/tmp/check_plot_rows_XXXXXX";
 
 static const char schema[] =
+    "pragma application_id = 0x444f5331; pragma user_version = 1;"
     "create table v_runs (hw, model, policy, stride, ratio, fraction, gpus, mbs, grad_accum, seq, subgroup, n_subgroups, threads,"
     " contention, scale, feasible, reason, forward_s, backward_s, update_s, other_s, iteration_s, gpu_peak_bytes, host_peak_bytes,"
     " bottleneck);";
@@ -114,7 +115,7 @@ START_TEST(not_a_database)
 	assert_has(err.text, "no such table: v_runs; a database that dos sweep wrote would be accepted");
 	unlink(path);
 	ck_assert_int_eq(load(NULL), STATUS_INPUT);
-	assert_has(err.text, "unable to open");
+	assert_has(err.text, "cannot be read: No such file");
 	ck_assert_int_eq(access(path, F_OK), -1); /* not made */
 }
 END_TEST

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ * dos report: stored runs as one HTML page. */
+#include "sim/study/report.h"
+
+#include <string.h>
+
+#include "sim/cli/command.h"
+#include "sim/cli/common.h"
+#include "sim/study/report_parts.h"
+
+struct params {
+	const char *db, *where, *title;
+	bool has_no_plots;
+};
+
+static const struct opt opts[] = {
+    {.name = "db", .kind = OPT_TEXT, .offset = offsetof(struct params, db), .arg = "FILE", .help = "runs of dos sweep"},
+    {.name = "where", .kind = OPT_TEXT, .offset = offsetof(struct params, where), .arg = "SQL",
+        .help = "only these of them: an expression over the columns of v_runs"},
+    {.name = "title", .kind = OPT_TEXT, .offset = offsetof(struct params, title), .arg = "TEXT", .help = "heading (default: models and machines)"},
+    {.name = "no-plots", .kind = OPT_FLAG, .offset = offsetof(struct params, has_no_plots), .help = "leave out the figures, which need gnuplot"},
+};
+
+static const char *join(int argc, char **argv, struct arena *arena)
+{
+	const char *text = "dos";
+
+	for (int i = 0; i < argc; i++)
+		text = arena_printf(arena, "%s %s", text, report_shell_word(argv[i], arena));
+	return text;
+}
+
+static int check(const struct common *c, const struct params *p, const struct opt_list *rest, struct err *err)
+{
+	if (rest->n > 0)
+		return err_set(err, STATUS_USAGE, "report: unexpected argument '%s'", rest->items[0]);
+	if (!p->db)
+		return err_set(err, STATUS_USAGE, "report: --db is missing: a database of dos sweep");
+	if (c->format != FORMAT_TABLE)
+		return err_set(err, STATUS_USAGE, "report: --format is for tables; a report is HTML, dos db query gives JSON and CSV");
+	if (!c->output)
+		return err_set(err, STATUS_USAGE, "report: -o is missing: the page to write, such as report.html");
+	return 0;
+}
+
+static int write_report(const struct common *c, const struct report_input *input, struct arena *arena, struct err *err)
+{
+	struct file_replace file;
+	struct opt_list notes;
+
+	if (file_replace_open(&file, c->output, arena, err))
+		return err->code;
+	const int code = report_write(file.out, &notes, input, arena, err);
+	for (size_t i = 0; !code && i < notes.n; i++)
+		common_note(c, "%s", notes.items[i]);
+	if (code == 0)
+		return file_replace_commit(&file, err);
+	file_replace_cancel(&file);
+	return code;
+}
+
+int command_report(int argc, char **argv, struct err *err)
+{
+	struct params params = {0};
+	const struct command_line line = {.name = "report",
+	    .usage = "--db FILE [--where SQL] [--title TEXT] -o report.html",
+	    .about = "Writes stored runs as one HTML page that needs nothing else: the best configuration that fits for every machine and\n"
+	             "model, what limits it and how much faster than zero3-offload it is; figures; all runs, to sort and filter; assumptions\n"
+	             "and provenance. SOURCE_DATE_EPOCH sets its date. Exit 1: no run is selected. Exit 4: no gnuplot.",
+	    .opts = opts,
+	    .n_opts = sizeof(opts) / sizeof(opts[0]),
+	    .params = &params};
+	struct arena arena = {0};
+	struct common c;
+	struct opt_list rest;
+
+	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
+	if (!code && !c.wants_help)
+		code = check(&c, &params, &rest, err);
+	if (!code && !c.wants_help) {
+		const struct report_input input = {.db = params.db, .where = params.where, .title = params.title,
+		    .command = join(argc, argv, &arena), .has_plots = !params.has_no_plots};
+		code = write_report(&c, &input, &arena, err);
+	}
+	arena_release(&arena);
+	return code;
+}

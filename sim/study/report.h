@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * report: stored runs as one HTML page that needs nothing else: what to run first, then figures, all runs, and where the numbers
+ * come from.
+ *
+ * Invariant: the page refers to nothing outside of itself, runs no script but its own (a hash says so), and texts of the database
+ * stay texts. The same database, command and SOURCE_DATE_EPOCH give the same bytes.
+ */
+#ifndef SIM_STUDY_REPORT_H
+#define SIM_STUDY_REPORT_H
+
+#include <stdio.h>
+
+#include "model/base/opt.h"
+
+struct report_input {
+	const char *db, *where; /* where: SQL over v_runs, NULL all */
+	const char *title; /* NULL: from what was run */
+	const char *command; /* as it was typed, for the page to say */
+	bool has_plots;
+};
+
+/* notes: what was left out and why; everything lives in the arena. STATUS_NO: no run is selected. STATUS_ENV: no gnuplot, or
+ * SOURCE_DATE_EPOCH is no number. */
+int report_write(FILE *out, struct opt_list *notes, const struct report_input *input, struct arena *arena, struct err *err) MUST_CHECK;
+
+#endif
