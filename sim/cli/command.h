@@ -24,6 +24,7 @@ int command_plot(int argc, char **argv, struct err *err);
 int command_report(int argc, char **argv, struct err *err);
 int command_sweep(int argc, char **argv, struct err *err);
 int command_db(int argc, char **argv, struct err *err);
+int command_fit(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);
 int command_check_config(int argc, char **argv, struct err *err);
 int command_profile(int argc, char **argv, struct err *err);

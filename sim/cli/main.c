@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"db", command_db, "query and merge stored trials"},
     {"plot", command_plot, "draw a figure: strides, phases, fractions, heat map, validation, memory, lanes"},
     {"report", command_report, "one HTML page of stored runs: what to run, figures, table, sources"},
+    {"fit", command_fit, "learn a machine from recorded runs"},
     {"list", command_list, "policies, models, profiles, plots and recorded sets"},
     {"check-config", command_check_config, "count the parameters of a configuration, and warn of known traps"},
     {"profile", command_profile, "show, check or compare hardware profiles"},
