@@ -2,7 +2,8 @@
  *
  * From results to the profile. The formulas, all of them:
  *   rates       the median of the case, its 95 % interval
- *   dram_Bps, dma_weight   fitted to the contention grid (fluid_fit.h)
+ *   dram_Bps, h2d_weight, d2h_weight   fitted to the contention grid, a copy weight per direction (fluid_fit.h)
+ *   dma_weight   the same fit with one weight for both, for who leaves the others out
  *   bytes per parameter    counted in the kernels, not measured (kernels.h)
  *   smt_gain    Adam in cache on all siblings of a core over one sibling
  *   adam_downscale_corun_frac   Adam on all hardware threads beside the worker: the geometric mean of the two remaining speeds
@@ -93,11 +94,32 @@ static void add_curves(struct derived *derived, const struct harness *harness)
 	add_curve(derived, "gemm", harness, "gpu_gemm", "gemm");
 }
 
+static void fit_source(char source[200], const char *weights, size_t n_cells, const struct fluid_fit *fit, double error_frac)
+{
+	snprintf(source, 200,
+	    "fluid fit with %s to %zu co-runs of CPU Adam and copies, %zu of them full, rms error %.1f %% (waiting threads sleep)",
+	    weights, n_cells, fit->n_full, 100 * error_frac);
+}
+
+static void add_weights(struct derived *derived, size_t n_cells)
+{
+	const struct fluid_fit *const fit = &derived->fit;
+	const double capacity_Bps = fit->split.capacity_Bps;
+	char split[200], shared[200];
+	fit_source(split, "a copy weight per direction", n_cells, fit, fit->split_error_frac);
+	fit_source(shared, "one copy weight", n_cells, fit, fit->shared_error_frac);
+	struct derived_value *const dram = add(derived, "dram_Bps", "measured", capacity_Bps, split);
+	dram->lo = fmin(capacity_Bps, fit->capacity_lo_Bps);
+	dram->hi = fmax(capacity_Bps, fit->capacity_hi_Bps);
+	add(derived, "dma_weight", "measured", fit->shared.weights[FLUID_H2D], shared);
+	add(derived, "h2d_weight", "measured", fit->split.weights[FLUID_H2D], split);
+	add(derived, "d2h_weight", "measured", fit->split.weights[FLUID_D2H], split);
+}
+
 static void add_dram(struct derived *derived, const struct harness *harness)
 {
 	struct fluid_cell cells[FLUID_CELLS_MAX];
 	const size_t n_cells = derive_corun(derived, cells, harness);
-	char source[200];
 	if (!fluid_fit_of(&derived->fit, cells, n_cells)) {
 		const double copy = derive_alone(harness, "cpu_copy", "copy", harness->n_cpus) * KERNEL_COPY_BYTES;
 		const double adam =
@@ -107,13 +129,7 @@ static void add_dram(struct derived *derived, const struct harness *harness)
 			add(derived, "dram_Bps", "measured", best, "largest traffic seen; no co-run filled DRAM");
 		return;
 	}
-	snprintf(source, sizeof source,
-	    "fluid fit to %zu co-runs of CPU Adam and copies, %zu of them full, rms error %.1f %% (waiting threads sleep)",
-	    n_cells, derived->fit.n_full, 100 * derived->fit.shared_error_frac);
-	struct derived_value *const dram = add(derived, "dram_Bps", "measured", derived->fit.shared.capacity_Bps, source);
-	dram->lo = derived->fit.capacity_lo_Bps;
-	dram->hi = derived->fit.capacity_hi_Bps;
-	add(derived, "dma_weight", "measured", derived->fit.shared.weights[FLUID_H2D], source);
+	add_weights(derived, n_cells);
 }
 
 static void add_counted(struct derived *derived)
