@@ -163,6 +163,9 @@ int hwprofile_parse(struct hwprofile *hw, const char *name, const char *text, si
 /* Ranges of all quantities, and what must hold between them. STATUS_INPUT; messages start with `name`. */
 int hwprofile_check(const struct hwprofile *hw, const char *name, struct err *err) MUST_CHECK;
 
+/* Curves without points that a file may leave out, from the others. */
+void hwprofile_fill_curves(struct hwprofile *hw);
+
 /* Sets content_hash; whoever changes a number of a profile calls it. */
 void hwprofile_rehash(struct hwprofile *hw);
 

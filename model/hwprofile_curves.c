@@ -63,8 +63,7 @@ static int read_curve(struct curve *curve, const struct reader *r, const json_no
 	return rc;
 }
 
-/* Curves that a file may leave out. */
-static void fill_curves(struct hwprofile *hw)
+void hwprofile_fill_curves(struct hwprofile *hw)
 {
 	if (hw->cpu_adam_fused.n_points == 0)
 		hw->cpu_adam_fused = hw->cpu_adam;
@@ -97,7 +96,7 @@ int reader_curves(const struct reader *r, const json_node *root)
 			rc = json_fail(r->doc, curves, r->err, "\"%s\" is missing: %s", field->name, field->text);
 	}
 	if (rc == 0)
-		fill_curves(r->hw);
+		hwprofile_fill_curves(r->hw);
 	return rc;
 }
 

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * dos profile: show, check or compare hardware profiles. */
+ * dos profile: show, check, compare or merge hardware profiles. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
+#include "sim/cli/profile_call.h"
+
+struct params {
+	int unused; /* offset 0 means "not given" in struct opt */
+	const char *name;
+};
+
+static const struct opt opts[] = {{.name = "name", .kind = OPT_TEXT, .offset = offsetof(struct params, name), .arg = "TEXT",
+    .help = "merge: name of the profile (default: that of the files)"}};
 
 static double field_value(const struct hwprofile *hw, const struct hw_field *field)
 {
@@ -129,8 +138,10 @@ static void show_head(FILE *out, const struct hwprofile *hw)
 	putc('\n', out);
 }
 
-static int show(FILE *out, enum format format, const struct opt_list *files, struct arena *arena, struct err *err)
+static int show(FILE *out, const struct profile_call *call, struct arena *arena, struct err *err)
 {
+	const struct opt_list *const files = call->files;
+	const enum format format = call->format;
 	struct table *table = NULL;
 	int code = 0;
 
@@ -172,8 +183,10 @@ static const struct table_column check_columns[] = {
     {"complete", NULL, UNIT_NONE},
 };
 
-static int check(FILE *out, enum format format, const struct opt_list *files, struct arena *arena, struct err *err)
+static int check(FILE *out, const struct profile_call *call, struct arena *arena, struct err *err)
 {
+	const struct opt_list *const files = call->files;
+	const enum format format = call->format;
 	static const enum hw_kind kinds[] = {HW_KIND_MEASURED, HW_KIND_FITTED, HW_KIND_DATASHEET, HW_KIND_ASSUMED, HW_KIND_DEFAULT};
 	struct table *const table = table_new(check_columns, sizeof(check_columns) / sizeof(check_columns[0]));
 	int code = 0;
@@ -263,8 +276,10 @@ static void diff_curve(struct table *table, enum format format, const struct hwp
 	}
 }
 
-static int diff(FILE *out, enum format format, const struct opt_list *files, struct arena *arena, struct err *err)
+static int diff(FILE *out, const struct profile_call *call, struct arena *arena, struct err *err)
 {
+	const struct opt_list *const files = call->files;
+	const enum format format = call->format;
 	struct hwprofile *const hw = arena_alloc(arena, 2, sizeof(*hw));
 	struct table *table;
 
@@ -290,8 +305,8 @@ static int diff(FILE *out, enum format format, const struct opt_list *files, str
 
 static const struct verb {
 	const char *name;
-	int (*run)(FILE *out, enum format format, const struct opt_list *files, struct arena *arena, struct err *err);
-} verbs[] = {{"show", show}, {"check", check}, {"diff", diff}};
+	int (*run)(FILE *out, const struct profile_call *call, struct arena *arena, struct err *err);
+} verbs[] = {{"show", show}, {"check", check}, {"diff", diff}, {"merge", profile_call_merge}};
 enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
 static int find_verb(const struct verb **verb, struct opt_list *files, const struct opt_list *rest, struct err *err)
@@ -299,7 +314,7 @@ static int find_verb(const struct verb **verb, struct opt_list *files, const str
 	const char *names[N_VERBS + 1] = {NULL};
 
 	if (rest->n == 0)
-		return err_set(err, STATUS_USAGE, "profile: show, check or diff, and profiles, would be accepted");
+		return err_set(err, STATUS_USAGE, "profile: show, check, diff or merge, and profiles, would be accepted");
 	*verb = NULL;
 	for (size_t i = 0; i < N_VERBS; i++) {
 		names[i] = verbs[i].name;
@@ -308,7 +323,7 @@ static int find_verb(const struct verb **verb, struct opt_list *files, const str
 	}
 	if (!*verb) {
 		const char *const nearest = err_nearest(rest->items[0], names);
-		return err_set(err, STATUS_USAGE, "profile: '%s' is not show, check or diff%s%s%s", rest->items[0],
+		return err_set(err, STATUS_USAGE, "profile: '%s' is not show, check, diff or merge%s%s%s", rest->items[0],
 		    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 	}
 	if (rest->n == 1)
@@ -317,26 +332,41 @@ static int find_verb(const struct verb **verb, struct opt_list *files, const str
 	return 0;
 }
 
-static int run_verb(const struct verb *verb, const struct opt_list *files, const struct common *c, struct arena *arena, struct err *err)
+static int run_verb(const struct verb *verb, const struct profile_call *call, const char *path, struct arena *arena, struct err *err)
 {
 	struct file_replace file;
-	int code = file_replace_open(&file, c->output, arena, err);
+	int code = file_replace_open(&file, path, arena, err);
 
 	if (code)
 		return code;
-	code = verb->run(file.out, (enum format)c->format, files, arena, err);
+	code = verb->run(file.out, call, arena, err);
 	if (!code)
 		return file_replace_commit(&file, err);
 	file_replace_cancel(&file);
 	return code;
 }
 
+static const char *command_text(int argc, char **argv, struct arena *arena)
+{
+	const char *text = "dos";
+
+	for (int i = 0; i < argc; i++)
+		text = arena_printf(arena, "%s %s", text, argv[i]);
+	return text;
+}
+
 int command_profile(int argc, char **argv, struct err *err)
 {
+	struct params params = {0};
 	const struct command_line line = {.name = "profile",
-	    .usage = "show|check FILE.. | diff A B [OPTION]..",
-	    .about = "Shows every number of hardware profiles, checks files, or lists what differs between two. A profile is a shipped\n"
-	             "name or a file. check: exit 3 and a message for the first bad one."};
+	    .usage = "show|check FILE.. | diff A B | merge A B.. [-o OUT] [OPTION]..",
+	    .about = "Shows every number of hardware profiles, checks files, lists what differs between two, or joins the profiles of several\n"
+	             "probe processes of one machine. A profile is a shipped name or a file. check: exit 3 and a message for the first bad\n"
+	             "one. merge: geometric mean of two, median of more, intervals and samples together; \"extra\" is dropped; exit 1 when\n"
+	             "the machines differ.",
+	    .opts = opts,
+	    .n_opts = sizeof(opts) / sizeof(opts[0]),
+	    .params = &params};
 	const struct verb *verb = NULL;
 	struct arena arena = {0};
 	struct common c;
@@ -345,8 +375,11 @@ int command_profile(int argc, char **argv, struct err *err)
 	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
 	if (!code && !c.wants_help) {
 		code = find_verb(&verb, &files, &rest, err);
+		if (!code && params.name && verb->run != profile_call_merge)
+			code = err_set(err, STATUS_USAGE, "profile %s: --name belongs to merge", verb->name);
+		const struct profile_call call = {(enum format)c.format, params.name, command_text(argc, argv, &arena), &files};
 		if (!code)
-			code = run_verb(verb, &files, &c, &arena, err);
+			code = run_verb(verb, &call, c.output, &arena, err);
 	}
 	arena_release(&arena);
 	return code;

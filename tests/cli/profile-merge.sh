@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Two probes of one machine become one profile; the shipped one is that of the recorded probes.
+cp "$DOS_SRC/tests/data/tiny.json" a.json
+sed 's/"dram_Bps": {"value": 200e9/"dram_Bps": {"value": 204e9/; s/50e9\]\]/55e9]]/; s/2026-01-01/2026-01-02/' a.json >b.json
+dos profile merge a.json b.json --name joined -o joined.json
+cat joined.json
+dos profile check ./joined.json
+sed 's/"gpus": 2/"gpus": 4/' a.json >other.json
+dos profile merge ./a.json ./other.json -o none.json; echo "exit $?"
+dos profile merge ./a.json; echo "exit $?"
+dos profile show ./a.json --name x; echo "exit $?"
+ls
+echo
+cd "$DOS_SRC" || exit 1
+dos profile merge traces/recorded/samples/h200_probe1.json traces/recorded/samples/h200_probe2.json |
+	diff - hwprofiles/h200-probed.json | grep '^[<>]' | cut -c 1-100
