@@ -12,10 +12,11 @@ for suffix in svg png; do
 	"$dos" plot fraction --hw h200-vm --model 7b -o "$out/fraction.$suffix"
 	"$dos" plot heatmap --hw a100-4x --model 7b -o "$out/heatmap.$suffix"
 	"$dos" plot validation --set published -o "$out/validation.$suffix"
+	"$dos" plot calibration --set published --set h200 -o "$out/calibration.$suffix"
 	"$dos" plot memory --hw h100-4x --model 20b --policy dos -o "$out/memory.$suffix"
 	"$dos" plot whatif --hw h100-4x --model 20b -o "$out/whatif.$suffix"
 	"$dos" plot pareto --hw h100-4x --model 20b -o "$out/pareto.$suffix"
 	"$dos" plot capacity --hw h100-4x --model 20b -o "$out/capacity.$suffix"
 	"$dos" plot gantt --hw h100-4x --model 20b --policy dos -o "$out/gantt.$suffix"
 done
-echo "$out: stride, phases, fraction, heatmap, validation, memory, whatif, pareto, capacity and gantt as svg and png"
+echo "$out: stride, phases, fraction, heatmap, validation, calibration, memory, whatif, pareto, capacity and gantt as svg and png"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Blocks: for series i (from 1) block 2i-2 has stride, update, iteration, feasible, best update, best iteration; block 2i-1 the closed
-# form: stride, with contention, without.
+# Blocks: for series i (from 1) block 2i-2 has stride, update, iteration, feasible, best update, best iteration, and the ends of 90 %
+# intervals of both; block 2i-1 the closed form: stride, with contention, without.
 
 key_px = 22 * key_rows
 set multiplot
@@ -30,6 +30,7 @@ set rmargin at screen px(440)
 set label 1 'update (s)' at graph 0, 1 offset -4, 1 left textcolor rgb ink
 plot for [i = 1:n_label] data index 2*i - 2 using 1:($4 == 0 ? NaN : $2) with points linecolor rgb color[i] pointtype point[i] pointsize 0.8 * dot notitle, \
 	for [i = 1:n_label] data index 2*i - 2 using 1:($4 == 0 ? $2 : NaN) with points linecolor rgb color[i] pointtype 2 pointsize 0.8 * dot notitle, \
+	for [i = 1:n_label * has_intervals] data index 2*i - 2 using 1:7:(0):($8 - $7) with vectors nohead linecolor rgb color[i] linewidth 1.8 notitle, \
 	for [i = 1:n_label] data index 2*i - 2 using 1:5 with points linecolor rgb color[i] pointtype 6 pointsize 1.7 * dot linewidth 1.5 notitle, \
 	for [i = 1:n_label] data index 2*i - 1 using 1:2 with lines linecolor rgb color[i] linewidth 1.5 dashtype 1 notitle, \
 	for [i = 1:n_label * has_idle] data index 2*i - 1 using 1:3 with lines linecolor rgb color[i] linewidth 1.5 dashtype 3 notitle
@@ -40,5 +41,6 @@ set label 1 'iteration (s)' at graph 0, 1 offset -4, 1 left textcolor rgb ink
 plot for [i = 1:n_label] data index 2*i - 2 using 1:3 with lines linecolor rgb color[i] linewidth 0.7 dashtype 2 notitle, \
 	for [i = 1:n_label] data index 2*i - 2 using 1:($4 == 0 ? NaN : $3) with points linecolor rgb color[i] pointtype point[i] pointsize 0.8 * dot notitle, \
 	for [i = 1:n_label] data index 2*i - 2 using 1:($4 == 0 ? $3 : NaN) with points linecolor rgb color[i] pointtype 2 pointsize 0.8 * dot notitle, \
+	for [i = 1:n_label * has_intervals] data index 2*i - 2 using 1:9:(0):($10 - $9) with vectors nohead linecolor rgb color[i] linewidth 1.8 notitle, \
 	for [i = 1:n_label] data index 2*i - 2 using 1:6 with points linecolor rgb color[i] pointtype 6 pointsize 1.7 * dot linewidth 1.5 notitle
 unset multiplot

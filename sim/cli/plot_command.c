@@ -98,7 +98,12 @@ static int make_source(struct plot_source *source, const struct plot_kind *kind,
 	source->sets = &p->sets;
 	source->hw = c->hw;
 	source->scale = common_scale_text(c, arena);
+	source->n_samples = (size_t)c->uncertainty;
+	source->seed = (unsigned long long)c->seed;
 	int code = choose_input(source, kind, c, p, arena, err);
+	if (!code && c->uncertainty && !(kind->intervals & source->input))
+		code = err_set(err, STATUS_USAGE, "plot %s: --uncertainty is for calibration, and for stride and phases from --hw and --model",
+		    kind->name);
 	if (!code && source->input == PLOT_FROM_TRIALS)
 		return make_trials(source, c, arena, err);
 	return code ? code : common_sharing(&source->trial.sharing, c, arena, err);
@@ -148,10 +153,11 @@ int command_plot(int argc, char **argv, struct err *err)
 	struct params params = {0};
 	const struct command_line line = {.name = "plot",
 	    .usage = "KIND SOURCE -o FILE.svg|.png|.pdf [--keep]",
-	    .about = "Draws one figure with gnuplot. KIND (dos list plots says what each shows): capacity, fraction, gantt, heatmap,\n"
-	             "memory, pareto, phases, stride, validation, whatif. SOURCE: --db FILE [--where SQL], --run FILE, --set NAME, or --hw H\n"
-	             "--model M[,M..] [--policy SPEC], which runs what the figure needs. Exit 1: nothing to plot. Exit 4: no gnuplot.",
-	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC,
+	    .about = "Draws one figure with gnuplot. KIND (dos list plots says what each shows): calibration, capacity, fraction, gantt,\n"
+	             "heatmap, memory, pareto, phases, stride, validation, whatif. SOURCE: --db FILE [--where SQL], --run FILE, --set NAME, or\n"
+	             "--hw H --model M[,M..] [--policy SPEC], which runs what the figure needs. Exit 1: nothing to plot. Exit 4: no gnuplot.",
+	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC |
+	        COMMON_UNCERTAINTY,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),
 	    .params = &params};

@@ -9,16 +9,17 @@
 #include "config.h"
 
 const struct plot_kind plot_kinds[] = {
-    {"capacity", "largest model that fits over GPUs, GPU memory and host memory, by policy", PLOT_FROM_TRIALS, plot_capacity},
-    {"fraction", "update time over the GPU fraction, each limiting lane a line", PLOT_FROM_DB | PLOT_FROM_TRIALS, plot_fraction},
-    {"gantt", "one iteration: what every lane does when", PLOT_FROM_RUN | PLOT_FROM_TRIALS, plot_gantt},
-    {"heatmap", "best stride over CPU rate and link rate", PLOT_FROM_DB | PLOT_FROM_TRIALS, plot_heatmap},
-    {"memory", "GPU and host memory over one iteration", PLOT_FROM_RUN | PLOT_FROM_TRIALS, plot_memory},
-    {"pareto", "time of a token against GPUs, host memory, and price or power", PLOT_FROM_TRIALS, plot_pareto},
-    {"phases", "where the time of an iteration goes, by policy and model", PLOT_FROM_DB | PLOT_FROM_TRIALS, plot_phases},
-    {"stride", "update and iteration time over the stride, closed form beside simulation", PLOT_FROM_DB | PLOT_FROM_TRIALS, plot_stride},
-    {"validation", "predicted against measured times, and errors", PLOT_FROM_RUN | PLOT_FROM_SET, plot_validation},
-    {"whatif", "what each resource is worth, and where another share on the GPU is best", PLOT_FROM_TRIALS, plot_whatif},
+    {"calibration", "do the intervals contain what was measured, and how wide are they", PLOT_FROM_SET, PLOT_FROM_SET, plot_calibration},
+    {"capacity", "largest model that fits over GPUs, GPU memory and host memory, by policy", PLOT_FROM_TRIALS, 0, plot_capacity},
+    {"fraction", "update time over the GPU fraction, each limiting lane a line", PLOT_FROM_DB | PLOT_FROM_TRIALS, 0, plot_fraction},
+    {"gantt", "one iteration: what every lane does when", PLOT_FROM_RUN | PLOT_FROM_TRIALS, 0, plot_gantt},
+    {"heatmap", "best stride over CPU rate and link rate", PLOT_FROM_DB | PLOT_FROM_TRIALS, 0, plot_heatmap},
+    {"memory", "GPU and host memory over one iteration", PLOT_FROM_RUN | PLOT_FROM_TRIALS, 0, plot_memory},
+    {"pareto", "time of a token against GPUs, host memory, and price or power", PLOT_FROM_TRIALS, 0, plot_pareto},
+    {"phases", "where the time of an iteration goes, by policy and model", PLOT_FROM_DB | PLOT_FROM_TRIALS, PLOT_FROM_TRIALS, plot_phases},
+    {"stride", "update and iteration time over the stride, closed form beside simulation", PLOT_FROM_DB | PLOT_FROM_TRIALS, PLOT_FROM_TRIALS, plot_stride},
+    {"validation", "predicted against measured times, and errors", PLOT_FROM_RUN | PLOT_FROM_SET, 0, plot_validation},
+    {"whatif", "what each resource is worth, and where another share on the GPU is best", PLOT_FROM_TRIALS, 0, plot_whatif},
 };
 const size_t n_plot_kinds = sizeof(plot_kinds) / sizeof(plot_kinds[0]);
 

@@ -37,12 +37,15 @@ struct plot_source {
 	const struct shape *shapes;
 	size_t n_shapes;
 	const struct opt_list *specs;
+	size_t n_samples; /* draws for intervals; 0: none, or the kind's default */
+	unsigned long long seed;
 	const char *command; /* for the line that says where the plot is from */
 };
 
 struct plot_kind {
 	const char *name, *summary;
 	unsigned inputs; /* enum plot_input */
+	unsigned intervals; /* those of them with which --uncertainty means something */
 	/* STATUS_NO: an empty selection, and what is there. */
 	int (*fill)(struct plot *plot, const struct plot_source *source, struct err *err);
 };
@@ -71,6 +74,7 @@ void plot_line(struct plot *plot, const double *values, size_t n);
 void plot_cell(struct plot *plot, const char *text);
 void plot_end_block(struct plot *plot);
 
+int plot_calibration(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
 int plot_stride(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
 int plot_phases(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;
 int plot_fraction(struct plot *plot, const struct plot_source *source, struct err *err) MUST_CHECK;

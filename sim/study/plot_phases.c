@@ -97,7 +97,8 @@ static void write_bar(struct plot *plot, const struct plot_row *row, double y)
 {
 	const bool fits = row->feasible != 0;
 	const double line[] = {y, fits ? row->forward_s : NAN, fits ? row->backward_s : NAN, fits ? row->update_s : NAN,
-	    fits ? row->other_s : NAN, fits ? row->iteration_s : 0};
+	    fits ? row->other_s : NAN, fits ? row->iteration_s : 0,
+	    fits ? row->iteration.lo : NAN, fits ? row->iteration.hi : NAN};
 
 	plot_cell(plot, bar_label(row, plot->arena));
 	plot_cell(plot, end_label(row, plot->arena));
@@ -163,13 +164,17 @@ int plot_phases(struct plot *plot, const struct plot_source *source, struct err 
 		code = source->specs->n ? 0 : specs_expand(&specs, fallback, plot->arena, err);
 	if (!code)
 		code = plot_rows_load(&rows, source, specs.n ? &specs : source->specs, "1", plot->arena, err);
+	if (!code)
+		code = plot_rows_intervals(&rows, source, plot->arena, err);
 	if (code)
 		return code;
+	plot_number(plot, "has_intervals", source->n_samples > 0 && source->input == PLOT_FROM_TRIALS);
 	plot_rows_label(&rows, axes, plot->arena);
 	code = collect(bars, &n, &rows, plot->arena, err);
 	if (code)
 		return code;
 	set_sizes(plot, bars, n, write_bars(plot, bars, n));
-	plot_heading(plot, "Where the time of an iteration goes", subtitle(&rows, n, plot->arena), rows.origin, source);
+	plot_heading(plot, source->n_samples ? "Where the time of an iteration goes, 90 % intervals" : "Where the time of an iteration goes",
+	    subtitle(&rows, n, plot->arena), rows.origin, source);
 	return 0;
 }

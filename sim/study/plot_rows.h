@@ -17,6 +17,10 @@ struct fact {
 };
 enum { PLOT_FACTS_MAX = 40, PLOT_VARYING_MAX = 200, PLOT_GROUPS_MAX = 64, PLOT_ROWS_MAX = 100000 };
 
+struct plot_interval {
+	double lo, hi; /* NAN: none */
+};
+
 struct plot_row {
 	const char *hw, *model, *spec, *policy; /* spec: canonical; policy: its name */
 	const char *scale, *contention, *reason, *bottleneck; /* "" when none */
@@ -28,6 +32,7 @@ struct plot_row {
 	struct fact *facts;
 	size_t n_facts, n_options; /* three names, then the options, then the batch */
 	const char *label; /* by plot_rows_label */
+	struct plot_interval update, iteration; /* seconds; by plot_rows_intervals */
 };
 
 struct plot_rows {
@@ -46,6 +51,8 @@ int plot_rows_from_db(struct plot_rows *rows, const char *path, const char *wher
     struct err *err) MUST_CHECK;
 int plot_rows_from_trials(struct plot_rows *rows, const struct plot_source *source, const struct opt_list *specs, struct arena *arena,
     struct err *err) MUST_CHECK;
+/* 90 % intervals where the source asks for them and its rows are trials; else none. STATUS_INPUT. */
+int plot_rows_intervals(struct plot_rows *rows, const struct plot_source *source, struct arena *arena, struct err *err) MUST_CHECK;
 struct plot_row *plot_rows_add(struct plot_rows *rows, struct arena *arena);
 /* Is its update shorter? What fits is better than what does not; NULL is worst. */
 bool plot_row_is_better(const struct plot_row *row, const struct plot_row *than);

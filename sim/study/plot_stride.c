@@ -77,7 +77,8 @@ static void write_simulated(struct plot *plot, const struct series *s)
 		const struct plot_row *const r = s->rows[i];
 		const bool is_best = i == s->best;
 		const double line[] = {r->stride, r->update_s, r->iteration_s, r->feasible, is_best ? r->update_s : NAN,
-		    is_best ? r->iteration_s : NAN};
+		    is_best ? r->iteration_s : NAN,
+		    r->update.lo, r->update.hi, r->iteration.lo, r->iteration.hi};
 		plot_line(plot, line, sizeof(line) / sizeof(line[0]));
 	}
 	plot_end_block(plot);
@@ -153,7 +154,8 @@ static int draw(struct plot *plot, const struct plot_rows *rows, const struct pl
 	plot_number(plot, "has_closed", n_closed > 0);
 	plot_number(plot, "has_idle", n == 1 && n_closed > 0 && strcmp(rows->rows[0].contention, "none") != 0);
 	plot_number(plot, "height", 522 + 22 * plot_legend(plot, labels, n, 3, 860));
-	plot_heading(plot, "Update and iteration time over the update stride", subtitle(rows, n_closed, n, plot->arena), rows->origin,
+	plot_heading(plot, source->n_samples ? "Update and iteration time over the update stride, 90 % intervals" :
+	    "Update and iteration time over the update stride", subtitle(rows, n_closed, n, plot->arena), rows->origin,
 	    source);
 	return 0;
 }
@@ -166,8 +168,11 @@ int plot_stride(struct plot *plot, const struct plot_source *source, struct err 
 
 	if (!code)
 		code = plot_rows_load(&rows, source, &specs, "stride is not null and update_s is not null", plot->arena, err);
+	if (!code)
+		code = plot_rows_intervals(&rows, source, plot->arena, err);
 	if (code)
 		return code;
+	plot_number(plot, "has_intervals", source->n_samples > 0 && source->input == PLOT_FROM_TRIALS);
 	plot_rows_label(&rows, axes, plot->arena);
 	return draw(plot, &rows, source, err);
 }
