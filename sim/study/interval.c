@@ -172,7 +172,7 @@ static void summarise(struct outcome *outcomes, const struct draws *d, const dou
 			interval_of(&outcomes[i].of[q], nominal[i * QUANTITY_N + q], &d->values[(q * d->n + i) * n_samples], n_samples,
 			    off->log_sd[q]);
 		for (size_t draw = 0; draw < n_samples; draw++)
-			n_fits += isfinite(d->times_s[draw * d->n + i]);
+			n_fits += isfinite(d->times_s[draw * d->n + i]) ? 1 : 0;
 		outcomes[i].p_best = p_best[i];
 		outcomes[i].p_fits = (double)n_fits / (double)n_samples;
 	}
