@@ -47,7 +47,7 @@ START_TEST(unknown_kind)
 
 	ck_assert_int_eq(plot_kind_find(&kind, "strides", &arena, &err), STATUS_USAGE);
 	assert_has(err.text, "did you mean 'stride'?");
-	assert_has(err.text, "accepted: capacity, fraction, gantt");
+	assert_has(err.text, "accepted: calibration, capacity, fraction, gantt");
 	ck_assert_int_eq(plot_kind_find(&kind, "memory", &arena, &err), 0);
 	ck_assert_str_eq(plot_inputs_text(kind, &arena), "--run FILE, or --hw and --model");
 }
