@@ -52,7 +52,8 @@ HEADERS := $(sort $(wildcard $(LIB_DIRS:%=%/*.h) probe/*.h probe/*/*.h tests/uni
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_OBJS := $(call objects,$(LIB_SRCS))
 ALL_OBJS := $(LIB_OBJS) $(call objects,$(MAIN) $(UNIT_SRCS) $(BENCH_SRCS) $(wildcard tests/fuzz/*.c tests/simgrid/*.c tests/*.c))
-GENERATED := $(GEN)/policy_list.inc $(GEN)/suite_list.inc $(GEN)/config.h $(GEN)/report_css.h $(GEN)/report_js.h
+GENERATED := $(GEN)/policy_list.inc $(GEN)/suite_list.inc $(GEN)/config.h $(addprefix $(GEN)/,report_css.h report_js.h) \
+	$(addprefix $(GEN)/completion_,sh.h bash.h zsh.h fish.h)
 PROGRAMS := $(if $(MAIN),$(BIN)/dos)
 
 -include probe/probe.mk
@@ -84,10 +85,13 @@ $(GEN)/config.h: FORCE
 	@mkdir -p $(@D); printf '#define DOS_PREFIX "%s"\n#define DOS_VERSION "%s"\n' $(PREFIX) $(VERSION) $(replace)
 
 # A text as a C string, and the hash by which a page admits it: REPORT_CSS, REPORT_CSS_HASH.
+embed = @mkdir -p $(@D); name=$$(echo $(basename $(@F)) | tr a-z A-Z); { \
+	echo "\#define $${name}_HASH \"sha256-$$(sha256sum <$< | cut -d ' ' -f 1 | tr a-f A-F | basenc --base16 -d | base64)\""; \
+	echo "\#define $$name \\"; sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $<; echo; } >$@
 $(GEN)/report_%.h: sim/study/report.%
-	@mkdir -p $(@D); name=$$(echo report_$* | tr a-z A-Z); { \
-	echo "#define $${name}_HASH \"sha256-$$(sha256sum <$< | cut -d ' ' -f 1 | tr a-f A-F | basenc --base16 -d | base64)\""; \
-	echo "#define $$name \\"; sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $<; echo; } >$@
+	$(embed)
+$(GEN)/completion_%.h: sim/cli/completion.%
+	$(embed)
 
 # ---- tests
 CHECKS := unit cli replay simgrid check-headers check-layers check-equations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Block 0: label, total as text, y, forward, backward, update, other, total. heading[] at heading_y[]. y in pixels from the panel's top.
+# Block 0: label, total as text, y, forward, backward, update, other, total, ends of its 90 % interval. heading[] at heading_y[]. y in pixels from the panel's top.
 
 array phase[4]
 phase[1] = 'forward'; phase[2] = 'backward'; phase[3] = 'update'; phase[4] = 'other'

@@ -8,7 +8,7 @@ model='model/[a-z0-9_]+\.h|model/base/[a-z0-9_]+\.h'
 sim='sim/[a-z0-9_]+\.h'
 study='sim/study/[a-z0-9_]+\.h'
 traces='traces/[a-z0-9_]+\.h'
-generated='config\.h|policy_list\.inc|report_(css|js)\.h'
+generated='config\.h|policy_list\.inc|(report|completion)_(css|js|sh|bash|zsh|fish)\.h'
 failed=0
 
 layer() { # FOLDER REGEX [REFUSED-REGEX]: FOLDER's own files (no folders below it) include only REGEX

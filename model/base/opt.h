@@ -65,6 +65,9 @@ struct opt_table {
 };
 int opt_parse_argv(const struct opt_table *tables, size_t n_tables, int argc, char **argv, struct opt_list *rest,
     struct arena *arena, struct err *err) MUST_CHECK;
+/* The same; *seen: names of the options that were given. */
+int opt_parse_argv_seen(const struct opt_table *tables, size_t n_tables, int argc, char **argv, struct opt_list *rest,
+    struct opt_list *seen, struct arena *arena, struct err *err) MUST_CHECK;
 void opt_help(const struct opt_table *tables, size_t n_tables, FILE *out);
 
 /* The policy grammar. One SPEC is `name[:k=v[,k=v]..]`; in a list of SPECs separated by commas a token `k=v` belongs to the

@@ -129,8 +129,8 @@ static int parse_letters(struct cursor *cursor, const char *argument, struct err
 	return 0;
 }
 
-int opt_parse_argv(const struct opt_table *tables, size_t n_tables, int argc, char **argv, struct opt_list *rest,
-    struct arena *arena, struct err *err)
+int opt_parse_argv_seen(const struct opt_table *tables, size_t n_tables, int argc, char **argv, struct opt_list *rest,
+    struct opt_list *seen, struct arena *arena, struct err *err)
 {
 	struct cursor cursor = {tables, n_tables, argc, argv, 1, {0}, arena};
 	bool options_end = false;
@@ -149,5 +149,14 @@ int opt_parse_argv(const struct opt_table *tables, size_t n_tables, int argc, ch
 		if (rc)
 			return rc;
 	}
+	*seen = cursor.seen;
 	return 0;
+}
+
+int opt_parse_argv(const struct opt_table *tables, size_t n_tables, int argc, char **argv, struct opt_list *rest,
+    struct arena *arena, struct err *err)
+{
+	struct opt_list seen;
+
+	return opt_parse_argv_seen(tables, n_tables, argc, argv, rest, &seen, arena, err);
 }

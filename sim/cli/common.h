@@ -35,6 +35,7 @@ struct common {
 	/* output */
 	int format; /* enum format */
 	const char *output;
+	const char *config;
 	bool is_quiet, is_verbose, has_no_color;
 	bool wants_help;
 };
@@ -66,6 +67,14 @@ struct command_line {
  * command returns 0 then. */
 int common_parse(struct common *c, const struct command_line *line, int argc, char **argv, struct opt_list *rest,
     struct arena *arena, struct err *err) MUST_CHECK;
+
+/* Has the command tell its options instead of running it. Not for two threads at once. */
+struct command;
+struct common_visitor {
+	void (*visit)(void *context, const struct command_line *line, const struct opt_table *tables, size_t n_tables);
+	void *context;
+};
+void common_describe(const struct command *command, const struct common_visitor *visitor);
 
 /* The options of one group, for commands that take lists of values for them. */
 const struct opt *common_opts(enum common_group group, size_t *n_opts);

@@ -2,7 +2,9 @@
  * The option tables of common.h. */
 #include <string.h>
 
+#include "sim/cli/command.h"
 #include "sim/cli/common.h"
+#include "sim/cli/settings.h"
 
 static const char *const on_off_words[] = {"on", "off", NULL};
 static const char *const precision_words[] = {"bf16", "fp16", NULL}; /* enum precision */
@@ -65,6 +67,7 @@ static const struct opt output_opts[] = {
     {.name = "format", .kind = OPT_WORD, .offset = AT(format), .words = format_words, .fallback = "table", .arg = "FORMAT",
         .help = "of the result"},
     {.name = "output", .letter = 'o', .kind = OPT_TEXT, .offset = AT(output), .arg = "FILE", .help = "write the result there"},
+    {.name = "config", .kind = OPT_TEXT, .offset = AT(config), .arg = "FILE", .help = "values of options, as JSON; see dos config"},
     {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .offset = AT(is_quiet), .help = "no remarks on standard error"},
     {.name = "verbose", .letter = 'v', .kind = OPT_FLAG, .offset = AT(is_verbose), .help = "more remarks, more detail in tables"},
     {.name = "no-color", .kind = OPT_FLAG, .offset = AT(has_no_color), .help = "plain text (also NO_COLOR, TERM=dumb)"},
@@ -122,13 +125,47 @@ static bool asks_for_help(int argc, char **argv)
 	return false;
 }
 
+/* Set while a command is asked for its options: a command has no argument for it. */
+static const struct common_visitor *visitor;
+
+void common_describe(const struct command *command, const struct common_visitor *to)
+{
+	char name[64];
+	char *argv[] = {name, NULL};
+	struct err err;
+
+	snprintf(name, sizeof(name), "%s", command->name);
+	visitor = to;
+	command->run(1, argv, &err);
+	visitor = NULL;
+}
+
+/* What the command line does not say. */
+static int use_settings(const struct common *c, const struct command_line *line, const struct opt_table *tables, size_t n_tables,
+    const struct opt_list *seen, struct arena *arena, struct err *err)
+{
+	struct descriptions all;
+	struct settings settings;
+
+	describe_commands(&all, arena);
+	if (settings_load(&settings, c->config, &all, arena, err))
+		return err->code;
+	return settings_apply(&settings, line->name, tables, n_tables, seen, arena, err);
+}
+
 int common_parse(struct common *c, const struct command_line *line, int argc, char **argv, struct opt_list *rest,
     struct arena *arena, struct err *err)
 {
 	struct opt_table tables[TABLES_MAX];
+	struct opt_list seen;
 
 	*c = (struct common){0};
 	const size_t n_tables = list_tables(tables, c, line);
+	if (visitor) {
+		visitor->visit(visitor->context, line, tables, n_tables);
+		c->wants_help = true;
+		return 0;
+	}
 	if (asks_for_help(argc, argv)) {
 		printf("usage: dos %s %s\n\n%s\n\n", line->name, line->usage, line->about);
 		opt_help(tables, n_tables, stdout);
@@ -138,7 +175,7 @@ int common_parse(struct common *c, const struct command_line *line, int argc, ch
 	for (size_t i = 0; i < n_tables; i++)
 		opt_defaults(tables[i].params, tables[i].opts, tables[i].n_opts, arena);
 	*rest = (struct opt_list){0};
-	if (opt_parse_argv(tables, n_tables, argc, argv, rest, arena, err))
+	if (opt_parse_argv_seen(tables, n_tables, argc, argv, rest, &seen, arena, err))
 		return err_wrap(err, "%s", line->name);
-	return 0;
+	return use_settings(c, line, tables, n_tables, &seen, arena, err);
 }

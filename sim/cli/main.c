@@ -8,27 +8,10 @@
 #include "config.h"
 #include "sim/cli/command.h"
 
-static const struct command commands[] = {
-    {"simulate", command_simulate, "predict one training iteration under a policy, and what limits it"},
-    {"model", command_model, "update time in closed form for every stride, and the best one"},
-    {"validate", command_validate, "compare predictions with recorded runs"},
-    {"plan", command_plan, "what to run: search for the fastest alternative that fits, and say why"},
-    {"replay", command_replay, "read a recorded timeline: where its time goes, and what if"},
-    {"sweep", command_sweep, "simulate every combination of values, and store it"},
-    {"db", command_db, "query and merge stored trials"},
-    {"plot", command_plot, "draw a figure: strides, phases, fractions, heat map, validation, memory, lanes"},
-    {"report", command_report, "one HTML page of stored runs: what to run, figures, table, sources"},
-    {"fit", command_fit, "learn a machine from recorded runs"},
-    {"list", command_list, "policies, models, profiles, plots and recorded sets"},
-    {"check-config", command_check_config, "count the parameters of a configuration, and warn of known traps"},
-    {"profile", command_profile, "show, check or compare hardware profiles"},
-};
-enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
-
 static int print_help(void)
 {
 	puts("usage: dos COMMAND [OPTION]..\n\nPredicts training of models larger than their GPUs.\n\nCommands:");
-	for (size_t i = 0; i < N_COMMANDS; i++)
+	for (size_t i = 0; i < n_commands; i++)
 		printf("  %-12s  %s\n", commands[i].name, commands[i].summary);
 	puts("\nOptions:\n  -h, --help     this text; `dos COMMAND --help` has the options of a command\n"
 	     "      --version  version");
@@ -37,10 +20,11 @@ static int print_help(void)
 
 static int unknown_command(const char *name, struct err *err)
 {
-	const char *names[N_COMMANDS + 1] = {NULL};
+	enum { NAMES_MAX = 64 };
+	const char *names[NAMES_MAX] = {NULL};
 	const char *const what = name[0] == '-' ? "option" : "command";
 
-	for (size_t i = 0; i < N_COMMANDS; i++)
+	for (size_t i = 0; i < n_commands && i + 1 < NAMES_MAX; i++)
 		names[i] = commands[i].name;
 	const char *const nearest = name[0] == '-' ? NULL : err_nearest(name, names);
 	if (nearest)
@@ -60,7 +44,7 @@ static int run(int argc, char **argv, struct err *err)
 		puts("dos " DOS_VERSION);
 		return STATUS_OK;
 	}
-	for (size_t i = 0; i < N_COMMANDS; i++)
+	for (size_t i = 0; i < n_commands; i++)
 		if (strcmp(name, commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1, err);
 	return unknown_command(name, err);
