@@ -56,7 +56,7 @@ function check_row(    policy) {
 	check_numbers()
 	check_phases()
 	if (get("hw") == "" || get("source") == "" || get("gpus") == "" || get("subgroup") == "") fail(id ": hw, gpus, subgroup or source is empty")
-	if (get("update_s") == "" && get("iteration_s") == "") fail(id ": nothing measured")
+	if (get("update_s") == "" && get("iteration_s") == "" && get("forward_s") == "") fail(id ": nothing measured")
 	if ((get("model") != "") + (get("layers") != "") + (get("n_subgroups") != "") != 1)
 		fail(id ": one of model, shape and n_subgroups would be accepted")
 	if (get("checkpointing") !~ /^(on|off)?$/) fail(id ": checkpointing: on or off would be accepted")
