@@ -23,4 +23,4 @@ sed -n '/"provenance"/,/"machine"/p' fitted.json | grep -v machine
 grep -A 6 '"fitted_on"' fitted.json | head -n 6
 dos validate --set ./rows.csv --hw ./fitted.json --format json | grep -E '"n_(rows|predicted|excluded)"'
 dos fit --hw ./start.json rows.csv --param dram_Bps -o - | dos profile check -  --format csv | cut -d, -f 2
-dos fit --hw ./start.json rows.csv --format json -q | grep -oE '^  "[a-z_]+"' | paste -sd' '
+dos fit --hw ./start.json rows.csv --param dram_Bps --format json -q | grep -oE '^  "[a-z_]+"' | paste -sd' '
