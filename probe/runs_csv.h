@@ -2,6 +2,11 @@
  *
  * runs_csv: the CSV files of `dos-probe update`: validation rows as `dos validate` reads them, raw samples beside them, and the
  * medians over several processes.
+ *
+ * The columns are those of traces/recorded (sim/study/rows.h), in their order: an update alone is a row with n_subgroups and
+ * without a model, the policy is canonical, what is not measured stays empty. A row whose result is not verified or wrong has its
+ * reason in `exclude`: predicted and listed, not counted. Ids are unique within a file; a file that becomes a recorded set
+ * gets ids of its own, since those of all sets are unique together.
  */
 #ifndef PROBE_RUNS_CSV_H
 #define PROBE_RUNS_CSV_H
