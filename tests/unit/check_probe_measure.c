@@ -111,6 +111,76 @@ static void add_result(struct harness *harness, const char *key, const char *wha
 	harness_record(harness, &probe_case, "point", &measured, samples, 7);
 }
 
+/* A co-run of Adam and copies, as the contention grid records one: speeds by the model of `truth`. */
+static void add_corun(struct harness *harness, const struct fluid_constants *truth, double threads, bool has_h2d, bool has_d2h)
+{
+	static const struct probe_case probe_case = {.key = "contention_copies"};
+	const char *const with = has_h2d && has_d2h ? "duplex" : has_h2d ? "h2d" : has_d2h ? "d2h" : "";
+	struct fluid_cell cell = {.flows = {{threads * 10e9, 1, FLUID_CPU}}, .n_flows = 1};
+	char label[HARNESS_LABEL_MAX];
+	double speeds[FLUID_FLOWS_MAX];
+
+	if (has_h2d)
+		cell.flows[cell.n_flows++] = (struct fluid_flow){50e9, 1, FLUID_H2D};
+	if (has_d2h)
+		cell.flows[cell.n_flows++] = (struct fluid_flow){50e9, 1, FLUID_D2H};
+	fluid_speeds(speeds, &cell, truth);
+	snprintf(label, sizeof label, "t=%g with %s", threads, with);
+	for (size_t i = 0; i < cell.n_flows; i++) {
+		static const char *const whats[] = {"cpu_adam", "h2d", "d2h"};
+		const double bytes = i == 0 ? 28 : 1, rate = cell.flows[i].demand_Bps / bytes * speeds[i];
+		const double samples[] = {rate, rate, rate, rate, rate, rate, rate};
+		const struct measured measured = {.what = whats[cell.flows[i].kind],
+		    .with = i == 0 ? with : "cpu_adam",
+		    .x = i == 0 ? threads : 1,
+		    .bytes_per_unit = bytes,
+		    .unit = i == 0 ? UNIT_PARAMS_PER_S : UNIT_BYTES_PER_S};
+		harness_record(harness, &probe_case, label, &measured, samples, 7);
+	}
+}
+
+static double value_of(const struct derived *derived, const char *name)
+{
+	for (size_t i = 0; i < derived->n_values; i++)
+		if (strcmp(derived->values[i].name, name) == 0)
+			return derived->values[i].value;
+	return NAN;
+}
+
+START_TEST(weights_by_direction_are_values)
+{
+	const struct fluid_constants truth = {120e9, {1, 0.6, 1.3}};
+	struct harness *const harness = calloc(1, sizeof *harness);
+	struct derived *const derived = calloc(1, sizeof *derived);
+	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
+	harness->kernels = &kernels_scalar;
+	harness->n_cpus = 16;
+	add_result(harness, "host_to_device_memcpy_ce", "h2d", 64 << 20, 50e9);
+	add_result(harness, "device_to_host_memcpy_ce", "d2h", 64 << 20, 50e9);
+	for (size_t i = 0; i < 2; i++) {
+		const struct probe_case duplex = {.key = "bidirectional_memcpy_ce"};
+		const struct measured measured = {.what = i ? "d2h" : "h2d", .with = i ? "h2d" : "d2h", .unit = UNIT_BYTES_PER_S};
+		const double samples[] = {50e9, 50e9, 50e9, 50e9, 50e9, 50e9, 50e9};
+		harness_record(harness, &duplex, "64 MiB", &measured, samples, 7);
+	}
+	for (double threads = 4; threads <= 14; threads += 2)
+		for (int with = 0; with < 4; with++)
+			add_corun(harness, &truth, threads, with & 1, with & 2);
+	derive(derived, harness);
+	assert_rel(value_of(derived, "dram_Bps"), 120e9, 0.02);
+	assert_rel(value_of(derived, "h2d_weight"), 0.6, 0.1);
+	assert_rel(value_of(derived, "d2h_weight"), 1.3, 0.1);
+	ck_assert(value_of(derived, "dma_weight") > 0.6 && value_of(derived, "dma_weight") < 1.3);
+	const struct derived_value *const dram = &derived->values[0];
+	ck_assert_str_eq(dram->name, "dram_Bps");
+	ck_assert(dram->lo <= dram->value && dram->value <= dram->hi);
+	assert_has(dram->source, "a copy weight per direction");
+	free(harness->results);
+	free(harness);
+	free(derived);
+}
+END_TEST
+
 START_TEST(profile_of_a_machine_without_gpu)
 {
 	struct harness *const harness = calloc(1, sizeof *harness);
@@ -153,6 +223,7 @@ Suite *probe_measure_suite(void)
 	tcase_add_test(core, activities_give_their_rate);
 	tcase_add_test(core, fit_finds_its_constants);
 	tcase_add_test(core, speeds_fill_the_capacity);
+	tcase_add_test(core, weights_by_direction_are_values);
 	tcase_add_test(core, profile_of_a_machine_without_gpu);
 	suite_add_tcase(suite, core);
 	return suite;
