@@ -49,7 +49,7 @@ struct engine {
 	op_id *children;
 	op_id *next; /* queue links */
 	size_t n_order, n_ended;
-	double now_s, busy_s;
+	double now_s, busy_s, next_end_s;
 	bool is_changed; /* the running set differs from that of the present speeds */
 };
 
@@ -255,15 +255,18 @@ static void set_speed(struct engine *e, struct lane_state *lane, double speed, u
 	lane->end_s = e->now_s + (left > 0 ? left : 0) / speed;
 }
 
-/* Speeds of the present set; only lanes whose speed changes are touched. */
+/* Speeds of the present set, and the next end; only lanes whose speed changes are touched. */
 static void set_speeds(struct engine *e)
 {
 	const struct speeds *const speeds = speed_cache_get(&e->cache);
+	double next_s = DBL_MAX;
 	for (size_t w = 0; w < e->n_words; w++)
 		for (uint64_t busy = e->busy.words[w]; busy;) {
 			const size_t n = take_lowest(&busy, w);
 			set_speed(e, &e->lanes[n], speeds->speed[n], speeds->limit[n]);
+			next_s = e->lanes[n].end_s < next_s ? e->lanes[n].end_s : next_s;
 		}
+	e->next_end_s = next_s;
 	e->is_changed = false;
 	e->t->n_rate_changes++;
 }
@@ -303,19 +306,6 @@ static void end_due(struct engine *e)
 			if (e->lanes[n].end_s <= e->now_s)
 				end_lane(e, n);
 		}
-}
-
-static double next_end_s(const struct engine *e)
-{
-	double next_s = DBL_MAX;
-	for (size_t w = 0; w < e->n_words; w++)
-		for (uint64_t busy = e->busy.words[w]; busy;) {
-			const size_t n = take_lowest(&busy, w);
-			if (e->lanes[n].end_s < next_s)
-				next_s = e->lanes[n].end_s;
-		}
-	assert(next_s < DBL_MAX);
-	return next_s;
 }
 
 static void settle(struct engine *e)
@@ -369,7 +359,8 @@ void engine_run(
 			release(&e, (op_id)i, NO_OP);
 	settle(&e);
 	while (e.n_ended < schedule->n_ops) {
-		e.now_s = next_end_s(&e);
+		assert(e.next_end_s < DBL_MAX && e.next_end_s >= e.now_s);
+		e.now_s = e.next_end_s;
 		end_due(&e);
 		settle(&e);
 	}

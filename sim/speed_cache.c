@@ -14,36 +14,45 @@ void speed_cache_init(
 	cache->n_lanes = n_ranks * LANE_N;
 	cache->kinds = arena_alloc(arena, cache->n_lanes, 1);
 	memset(cache->kinds, SPEED_IDLE, cache->n_lanes);
+	cache->running = arena_alloc(arena, cache->n_lanes, sizeof *cache->running);
+	cache->lane_of = arena_alloc(arena, cache->n_lanes, sizeof *cache->lane_of);
+	cache->speed = arena_alloc(arena, cache->n_lanes, sizeof *cache->speed);
+	cache->limit = arena_alloc(arena, cache->n_lanes, 1);
 	cache->n_slots = SPEED_SLOTS;
 	cache->slots = arena_zalloc(arena, cache->n_slots, sizeof *cache->slots);
+}
+
+/* An answer and its key in one piece of memory: a look-up reads one place. */
+static struct speeds *speeds_new(struct speed_cache *cache)
+{
+	const size_t n = cache->n_lanes, bytes = sizeof(struct speeds) + n * sizeof(double) + 2 * n;
+	struct speeds *const speeds = arena_alloc(cache->arena, 1, bytes);
+	speeds->speed = (double *)(speeds + 1);
+	speeds->kinds = (uint8_t *)(speeds->speed + n);
+	speeds->limit = speeds->kinds + n;
+	speeds->hash = cache->hash;
+	memcpy(speeds->kinds, cache->kinds, n);
+	return speeds;
 }
 
 /* Lists what runs in order of (rank, lane), a waiting host thread included: it may hold a core. */
 static struct speeds *compute(struct speed_cache *cache)
 {
-	struct arena *const arena = cache->arena;
-	struct speeds *const speeds = arena_alloc(arena, 1, sizeof *speeds);
-	speeds->speed = arena_zalloc(arena, cache->n_lanes, sizeof *speeds->speed);
-	speeds->limit = arena_zalloc(arena, cache->n_lanes, 1);
-	speeds->kinds = arena_alloc(arena, cache->n_lanes, 1);
-	memcpy(speeds->kinds, cache->kinds, cache->n_lanes);
-	speeds->hash = cache->hash;
-	struct running *const running = arena_alloc(arena, cache->n_lanes, sizeof *running);
-	size_t *const lane_of = arena_alloc(arena, cache->n_lanes, sizeof *lane_of);
-	double *const speed = arena_alloc(arena, cache->n_lanes, sizeof *speed);
-	uint8_t *const limit = arena_alloc(arena, cache->n_lanes, 1);
+	struct speeds *const speeds = speeds_new(cache);
 	size_t n = 0;
-	for (size_t lane = 0; lane < cache->n_lanes; lane++) {
-		const bool is_idle = cache->kinds[lane] == SPEED_IDLE;
-		if (is_idle && lane % LANE_N != LANE_MAIN)
-			continue;
-		lane_of[n] = lane;
-		running[n++] = (struct running){is_idle ? OP_SYNC : cache->kinds[lane], (uint16_t)(lane / LANE_N)};
-	}
-	cache->sharing->allocate(speed, limit, running, n, cache->cost, cache->n_ranks);
+	for (size_t rank = 0, lane = 0; rank < cache->n_ranks; rank++)
+		for (size_t l = 0; l < LANE_N; l++, lane++) {
+			const bool is_idle = cache->kinds[lane] == SPEED_IDLE;
+			if (is_idle && l != LANE_MAIN)
+				continue;
+			cache->lane_of[n] = lane;
+			cache->running[n++] =
+			    (struct running){is_idle ? OP_SYNC : cache->kinds[lane], (uint16_t)rank};
+		}
+	cache->sharing->allocate(cache->speed, cache->limit, cache->running, n, cache->cost, cache->n_ranks);
 	for (size_t i = 0; i < n; i++) {
-		speeds->speed[lane_of[i]] = speed[i];
-		speeds->limit[lane_of[i]] = limit[i];
+		speeds->speed[cache->lane_of[i]] = cache->speed[i];
+		speeds->limit[cache->lane_of[i]] = cache->limit[i];
 	}
 	cache->n_computed++;
 	return speeds;

@@ -16,7 +16,7 @@
 enum { SPEED_IDLE = 0xff, SPEED_SLOTS = 1024 }; /* slots at the start; doubled when as many answers are known */
 
 struct speeds {
-	double *speed; /* [n_lanes], meaningless where idle */
+	double *speed; /* [n_lanes], as limit not set where idle */
 	uint8_t *limit; /* [n_lanes] enum res, RES_N: runs at its alone speed */
 	uint8_t *kinds; /* [n_lanes]: the key */
 	uint64_t hash;
@@ -32,6 +32,11 @@ struct speed_cache {
 	uint64_t hash; /* of it */
 	struct speeds **slots;
 	size_t n_slots, n_computed;
+	/* the question being asked and its answer, [n_lanes] */
+	struct running *running;
+	size_t *lane_of;
+	double *speed;
+	uint8_t *limit;
 };
 
 void speed_cache_init(
