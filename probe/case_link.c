@@ -226,7 +226,7 @@ const struct probe_case case_link_flush = {
 static void run_link_all_gpus(struct harness *harness, const struct probe_case *probe_case)
 {
 	struct gpu_activity activities[ACTIVITIES_MAX];
-	struct measured measured[ACTIVITIES_MAX];
+	struct measured measured[ACTIVITIES_MAX] = {0};
 	const int n = harness->n_gpus < ACTIVITIES_MAX / 2 ? harness->n_gpus : ACTIVITIES_MAX / 2;
 	if (n < 2) {
 		harness_waive(harness, probe_case, "one GPU");
