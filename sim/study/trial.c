@@ -25,6 +25,16 @@ int trial_workload(struct workload *workload, const struct hwprofile *hw, const 
 	return workload_build(workload, shape, &filled, arena, err);
 }
 
+/* All of it is written out, operation by operation: at the limit a run holds 5 GB. */
+static int check_size(const struct workload *w, struct err *err)
+{
+	const double n_layers = w->is_update_only ? 0 : w->shape.layers * w->batch.grad_accum;
+	if (n_layers + (double)w->n_subgroups <= TRIAL_PARTS_MAX)
+		return 0;
+	return err_set(err, STATUS_USAGE, "%.15g layers in micro-batches and %zu subgroups are too much to simulate; up to %d in sum would be "
+	    "accepted (--grad-accum, --layers, --n-subgroups, --subgroup)", n_layers, w->n_subgroups, TRIAL_PARTS_MAX);
+}
+
 int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena, struct err *err)
 {
 	if (in->sharing == &sharing_measured && in->hw->n_corun == 0)
@@ -35,6 +45,8 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 		t->workload = *in->workload;
 	else
 		code = trial_workload(&t->workload, in->hw, &in->shape, &in->batch, arena, err);
+	if (!code)
+		code = check_size(&t->workload, err);
 	if (!code)
 		code = policy_use_parse(&t->use, in->policy, arena, err);
 	if (code)

@@ -8,6 +8,8 @@
 #include "sim/iteration.h"
 #include "sim/metrics.h"
 
+enum { TRIAL_PARTS_MAX = 1000000 }; /* layers x micro-batches + subgroups */
+
 struct trial_input {
 	const struct hwprofile *hw;
 	struct shape shape;
@@ -33,7 +35,7 @@ struct trial {
 	struct metrics metrics;
 };
 
-/* Runs one trial; everything lives in the arena. STATUS_USAGE for bad shapes and policies. A trial that does not fit runs all the same: see
+/* Runs one trial; everything lives in the arena. STATUS_USAGE for bad shapes and policies, and for more than TRIAL_PARTS_MAX. A trial that does not fit runs all the same: see
  * metrics.fits. */
 int trial_run(struct trial *trial, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
 /* The workload of a trial: gpus 0 is the profile's. STATUS_USAGE for more GPUs than it has. */
