@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "model/base/err.h"
 
 /* Under AddressSanitizer the unused part of a chunk is poisoned and a gap lies between allocations, so that overruns
  * and uses after arena_reset are seen as they would be with malloc. */
@@ -36,10 +39,10 @@ struct arena_chunk {
 static void __attribute__((noreturn)) out_of_memory(size_t n, size_t size)
 {
 	fprintf(stderr, "out of memory: %zu objects of %zu bytes\n", n, size);
-	abort();
+	_exit(STATUS_ENV); /* no fault of the program: no core file, and nothing half-written is flushed */
 }
 
-/* n * size, at least 1; aborts when it cannot be addressed (with room for alignment and a chunk's head). */
+/* n * size, at least 1; ends the program when it cannot be addressed (with room for alignment and a chunk's head). */
 static size_t total_bytes(size_t n, size_t size)
 {
 	size_t bytes;

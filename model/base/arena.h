@@ -3,7 +3,7 @@
  * arena: memory that dies together. A run owns one arena; its schedule, timeline and metrics live in it.
  *
  * Invariant: every pointer handed out is aligned to 16 bytes and valid until arena_reset or arena_release.
- * Out of memory prints and aborts: callers never test for it.
+ * Out of memory prints and exits with STATUS_ENV: callers never test for it.
  */
 #ifndef MODEL_BASE_ARENA_H
 #define MODEL_BASE_ARENA_H
@@ -28,7 +28,7 @@ void arena_reset(struct arena *arena);
 /* Returns all memory; the arena is valid and empty afterwards. */
 void arena_release(struct arena *arena);
 
-/* malloc / realloc that print and abort when out of memory. */
+/* malloc / realloc that print and exit when out of memory. */
 void *xmalloc(size_t n, size_t size) __attribute__((malloc));
 void *xrealloc(void *old, size_t n, size_t size);
 char *xstrdup(const char *text);

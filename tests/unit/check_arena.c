@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/base/arena.h"
 
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "model/base/err.h"
 #include "tests/unit/test_util.h"
 
 Suite *arena_suite(void);
@@ -84,7 +84,7 @@ START_TEST(released_arena_is_usable)
 }
 END_TEST
 
-START_TEST(too_large_aborts)
+START_TEST(too_large_exits)
 {
 	struct arena arena = {0};
 
@@ -93,7 +93,7 @@ START_TEST(too_large_aborts)
 }
 END_TEST
 
-START_TEST(too_large_for_malloc_aborts)
+START_TEST(too_large_for_malloc_exits)
 {
 	freopen("/dev/null", "w", stderr);
 	xmalloc(SIZE_MAX / 2 + 1, 2);
@@ -122,8 +122,8 @@ Suite *arena_suite(void)
 	tcase_add_test(core, xrealloc_keeps_contents);
 	tcase_add_test(limits, reset_keeps_chunks);
 	tcase_add_test(limits, released_arena_is_usable);
-	tcase_add_test_raise_signal(errors, too_large_aborts, SIGABRT);
-	tcase_add_test_raise_signal(errors, too_large_for_malloc_aborts, SIGABRT);
+	tcase_add_exit_test(errors, too_large_exits, STATUS_ENV);
+	tcase_add_exit_test(errors, too_large_for_malloc_exits, STATUS_ENV);
 	suite_add_tcase(suite, core);
 	suite_add_tcase(suite, limits);
 	suite_add_tcase(suite, errors);
