@@ -41,8 +41,9 @@ int file_replace_open(struct file_replace *file, const char *path, struct arena 
 	}
 	if (access(file->target, F_OK) == 0 && access(file->target, W_OK) != 0)
 		return fail(file, err);
-	file->temp = arena_printf(arena, "%s.tmp", file->target);
-	file->out = fopen(file->temp, "we");
+	file->temp = arena_printf(arena, "%s.%ld.tmp", file->target, (long)getpid()); /* ours alone, whoever else writes PATH */
+	unlink(file->temp);
+	file->out = fopen(file->temp, "wxe"); /* follows no link that somebody left there */
 	return file->out ? 0 : fail(file, err);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * file_replace: writes a file completely or not at all: into PATH.tmp, renamed when all of it is on disk. What is no
+ * file_replace: writes a file completely or not at all: into PATH.PID.tmp, renamed when all of it is on disk. What is no
  * regular file (/dev/stdout, a pipe) and "-" (standard output) are written directly.
  *
- * Invariant: after commit or cancel nothing is open and no PATH.tmp is left; an older PATH is untouched unless commit
+ * Invariant: after commit or cancel nothing is open and no PATH.PID.tmp is left; an older PATH is untouched unless commit
  * returned 0. Failures are STATUS_ENV.
  */
 #ifndef MODEL_BASE_FILE_REPLACE_H

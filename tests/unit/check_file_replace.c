@@ -53,6 +53,11 @@ static void write_file(const char *path, const char *text)
 	ck_assert_msg(file_replace_commit(&file, &err) == 0, "%s", err.text);
 }
 
+static const char *temp_of(const char *name)
+{
+	return in_folder(arena_printf(&arena, "%s.%ld.tmp", name, (long)getpid()));
+}
+
 START_TEST(replaces_when_committed)
 {
 	const char *const path = in_folder("a");
@@ -65,10 +70,10 @@ START_TEST(replaces_when_committed)
 	fputs("two", file.out);
 	fflush(file.out);
 	expect(path, "one");
-	expect(in_folder("a.tmp"), "two");
+	expect(temp_of("a"), "two");
 	ck_assert_int_eq(file_replace_commit(&file, &err), 0);
 	expect(path, "two");
-	ck_assert_int_ne(access(in_folder("a.tmp"), F_OK), 0);
+	ck_assert_int_ne(access(temp_of("a"), F_OK), 0);
 }
 END_TEST
 
@@ -83,7 +88,7 @@ START_TEST(keeps_the_old_when_cancelled)
 	fputs("two", file.out);
 	file_replace_cancel(&file);
 	expect(path, "one");
-	ck_assert_int_ne(access(in_folder("a.tmp"), F_OK), 0);
+	ck_assert_int_ne(access(temp_of("a"), F_OK), 0);
 }
 END_TEST
 
@@ -97,6 +102,17 @@ START_TEST(links_stay_links)
 	ck_assert_int_eq(lstat(in_folder("link"), &info), 0);
 	ck_assert(S_ISLNK(info.st_mode));
 	expect(in_folder("real"), "two");
+}
+END_TEST
+
+/* Left there by somebody else, as in /tmp: what it points to is not written. */
+START_TEST(a_link_as_temporary_is_not_followed)
+{
+	write_file(in_folder("victim"), "one");
+	ck_assert_int_eq(symlink("victim", temp_of("a")), 0);
+	write_file(in_folder("a"), "two");
+	expect(in_folder("victim"), "one");
+	expect(in_folder("a"), "two");
 }
 END_TEST
 
@@ -134,6 +150,7 @@ Suite *file_replace_suite(void)
 	tcase_add_test(core, replaces_when_committed);
 	tcase_add_test(core, keeps_the_old_when_cancelled);
 	tcase_add_test(core, links_stay_links);
+	tcase_add_test(core, a_link_as_temporary_is_not_followed);
 	tcase_add_test(core, devices_are_written_directly);
 	tcase_add_test(core, what_cannot_be_written);
 	suite_add_tcase(suite, core);
