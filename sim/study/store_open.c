@@ -133,8 +133,10 @@ static int open_file(sqlite3 **db, const char *path, int flags)
 	const int rc = sqlite3_open_v2(name, db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
 	arena_release(&arena);
-	if (*db)
+	if (*db) {
 		sqlite3_busy_timeout(*db, BUSY_MS);
+		sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL); /* we make none: a foreign one could delete rows */
+	}
 	return rc;
 }
 
