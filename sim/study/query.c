@@ -224,7 +224,10 @@ static int print_rows(struct reading *r, struct err *err)
 
 	if (code)
 		return code;
-	if (prints[r->query->format](r) != SQLITE_DONE)
+	const int rc = prints[r->query->format](r) & 0xff;
+	if (rc == SQLITE_ERROR || rc == SQLITE_TOOBIG) /* not the file: a value that the SQL asks for */
+		return err_set(err, STATUS_USAGE, "db query: %s; SQL over the columns of v_runs would be accepted", sqlite3_errmsg(r->db));
+	if (rc != SQLITE_DONE)
 		return store_sqlite_error(r->db, r->query->path, err);
 	return r->n_rows > 0 ? 0 : nothing_selected(r, err);
 }
