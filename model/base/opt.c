@@ -71,7 +71,7 @@ static int parse_number(double *value, const struct opt *opt, const char *text, 
 		return err_set(err, STATUS_USAGE, "'%s' is not a whole number", text);
 	if (number < opt->min || number > opt->max)
 		return err_set(err, STATUS_USAGE, "'%s' is out of range; %s would be accepted", text, range_text(opt, arena));
-	*value = number;
+	*value = number + 0.0; /* -0 is 0: one canonical form */
 	return 0;
 }
 

@@ -134,6 +134,13 @@ static struct layout column_layout(const struct table *table, size_t column)
 	return layout;
 }
 
+/* One line that moves no cursor, whatever a file put into it. */
+static void print_line(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		putc((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text, out);
+}
+
 /* `spaces` wait for the next text, so that lines end without any. */
 static void print_padded(FILE *out, size_t *spaces, const char *text, struct layout layout)
 {
@@ -141,7 +148,8 @@ static void print_padded(FILE *out, size_t *spaces, const char *text, struct lay
 
 	*spaces += layout.right ? padding : 0;
 	if (*text) {
-		fprintf(out, "%*s%s", (int)*spaces, "", text);
+		fprintf(out, "%*s", (int)*spaces, "");
+		print_line(out, text);
 		*spaces = 0;
 	}
 	*spaces += (layout.right ? 0 : padding) + 2;
