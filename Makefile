@@ -73,7 +73,6 @@ $(BUILD)/%.o: %.c | $(GENERATED)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_CFLAGS) $(PACKAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 -include $(ALL_OBJS:.o=.d)
-
 # Generated files change only when their contents do: a new policy recompiles itself and sim/policy.c.
 .PHONY: FORCE
 replace = >$@.tmp; if cmp -s $@.tmp $@; then rm -f $@.tmp; else mv $@.tmp $@; fi
@@ -82,17 +81,14 @@ $(GEN)/policy_list.inc: FORCE
 $(GEN)/suite_list.inc: FORCE
 	@mkdir -p $(@D); for name in $(SUITES); do echo "SUITE($$name)"; done $(replace)
 $(GEN)/config.h: FORCE
-	@mkdir -p $(@D); printf '#define DOS_PREFIX "%s"\n#define DOS_VERSION "%s"\n' $(PREFIX) $(VERSION) $(replace)
+	@mkdir -p $(@D); printf '#define DOS_VERSION "%s"\n' $(VERSION) $(replace)
 
 # A text as a C string, and the hash by which a page admits it: REPORT_CSS, REPORT_CSS_HASH.
 embed = @mkdir -p $(@D); name=$$(echo $(basename $(@F)) | tr a-z A-Z); { \
 	echo "\#define $${name}_HASH \"sha256-$$(sha256sum <$< | cut -d ' ' -f 1 | tr a-f A-F | basenc --base16 -d | base64)\""; \
 	echo "\#define $$name \\"; sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $<; echo; } >$@
-$(GEN)/report_%.h: sim/study/report.%
-	$(embed)
-$(GEN)/completion_%.h: sim/cli/completion.%
-	$(embed)
-
+$(GEN)/report_%.h: sim/study/report.%; $(embed)
+$(GEN)/completion_%.h: sim/cli/completion.%; $(embed)
 # ---- tests
 CHECKS := unit cli replay simgrid check-headers check-layers check-equations
 .PHONY: setup demo check $(CHECKS) golden asan tsan fuzz bench linear plots
@@ -186,24 +182,35 @@ check-equations:
 	$(Q)bash tests/check_equations.sh
 
 # ---- keeping house
-.PHONY: format install uninstall clean help
+.PHONY: format install uninstall dist deb clean help
 ## format: clang-format all C files in place
 format:
 	$(Q)clang-format -i $(sort $(wildcard $(foreach dir,$(LIB_DIRS) probe probe/* tests/*,$(dir)/*.[ch])))
 ## install: into DESTDIR and PREFIX (/usr/local)
-share := $(DESTDIR)$(PREFIX)/share
+root := $(DESTDIR)$(PREFIX)
+MANUALS := $(wildcard sim/cli/*.1 probe/*.1)
+ZSH_FUNCTIONS ?= share/zsh/site-functions
+COMPLETIONS := share/bash-completion/completions/dos $(ZSH_FUNCTIONS)/_dos share/fish/vendor_completions.d/dos.fish
+OWN_FOLDERS := bin share/man/man1 share/dos share/doc/dos $(patsubst %/,%,$(dir $(COMPLETIONS)))
 install: all
-	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/dos
-	$(Q)install $(PROGRAMS) $(DESTDIR)$(PREFIX)/bin
-	$(Q)install -m 644 $(wildcard sim/cli/*.1 probe/*.1) $(share)/man/man1
-	$(Q)tar -cf - $(wildcard hwprofiles/*.json plots/*.gp traces/recorded) | tar -C $(share)/dos -xf - --no-same-owner
-	$(Q)install -d $(share)/bash-completion/completions
-	$(Q)$(BIN)/dos completion bash >$(share)/bash-completion/completions/dos
-## uninstall: what install wrote
+	$(Q)install -d $(addprefix $(root)/,$(OWN_FOLDERS))
+	$(Q)install $(PROGRAMS) $(root)/bin
+	$(Q)install -m 644 $(MANUALS) $(root)/share/man/man1
+	$(Q)install -m 644 README.md LICENSE $(root)/share/doc/dos
+	$(Q)tar -cf - --mode=u+rw,go+rX,go-w $(wildcard hwprofiles/*.json plots/*.gp) traces/recorded | tar -C $(root)/share/dos -xf - --no-same-owner
+	$(Q)set -- bash zsh fish; for file in $(COMPLETIONS); do $(BIN)/dos completion $$1 -o $(root)/$$file; shift; done
+## uninstall: what install wrote, and the folders that are empty then
 uninstall:
-	$(Q)rm -f $(foreach program,$(notdir $(PROGRAMS)),$(DESTDIR)$(PREFIX)/bin/$(program))
-	$(Q)rm -f $(addprefix $(share)/man/man1/,$(notdir $(wildcard sim/cli/*.1 probe/*.1)))
-	$(Q)rm -rf $(share)/dos $(share)/bash-completion/completions/dos
+	$(Q)rm -rf $(addprefix $(root)/,$(addprefix bin/,$(notdir $(PROGRAMS))) $(addprefix share/man/man1/,$(notdir $(MANUALS))) \
+		share/dos share/doc/dos $(COMPLETIONS))
+	$(Q)[ ! -d $(root) ] || (cd $(root) && mkdir -p $(OWN_FOLDERS) && rmdir -p --ignore-fail-on-non-empty $(OWN_FOLDERS))
+PACKAGES_IN ?= build
+## dist: dos-VERSION.tar.gz of the last commit into build/, the same bytes every time
+dist:
+	$(Q)mkdir -p $(PACKAGES_IN) && git archive --prefix=dos-$(VERSION)/ HEAD | gzip -9n >$(PACKAGES_IN)/dos-$(VERSION).tar.gz
+## deb: a Debian package into build/
+deb: all
+	$(Q)bash tests/package/deb.sh $(VERSION) $(PACKAGES_IN) $(MAKE)
 ## clean: remove what was built
 clean:
 	$(Q)rm -rf build bin out

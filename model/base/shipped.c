@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { FOLDERS_MAX = 8 };
@@ -21,15 +22,17 @@ bool shipped_is_file(const struct shipped *kind, const char *text)
 	return strcmp(text, "-") == 0 || strchr(text, '/') || ends_in(text, kind->suffix);
 }
 
-/* Folder of the running binary, "" when the system does not say. */
+/* Folder of the running binary, "" when the system does not say. Where /proc is not mounted: of the path that was executed. */
 static const char *binary_folder(struct arena *arena)
 {
 	char path[PATH_MAX];
 	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	const char *const executed = (const char *)getauxval(AT_EXECFN);
 
-	if (n <= 0 || (size_t)n >= sizeof(path))
+	if (n > 0 && (size_t)n < sizeof(path))
+		path[n] = '\0';
+	else if (!executed || !realpath(executed, path))
 		return "";
-	path[n] = '\0';
 	*strrchr(path, '/') = '\0';
 	return arena_strdup(arena, path);
 }

@@ -3,7 +3,7 @@
  * #sort=update_s&order=down&filter=dos */
 (() => {
 	'use strict';
-	const FIRST = 200; /* rows that are shown at once */
+	const FIRST = 200, MORE = 1000; /* rows that are shown: a browser is slow to lay out ten thousand */
 	const table = document.getElementById('runs'), body = table.tBodies[0];
 	const heads = Array.from(table.tHead.rows[0].cells);
 	const filter = document.getElementById('filter'), count = document.getElementById('count'), more = document.getElementById('more');
@@ -12,7 +12,7 @@
 		const cells = Array.from(row.cells, cell => cell.textContent.trim());
 		return {row, index, cells, text: cells.join(' ').toLowerCase()};
 	});
-	const state = {column: -1, isDown: false, filter: '', isAll: false};
+	const state = {column: -1, isDown: false, filter: '', limit: FIRST};
 
 	/* Empty cells come last in both orders; equal ones keep the order of the page. */
 	function compare(a, b) {
@@ -56,7 +56,7 @@
 		const found = rows.filter(row => tests.every(accepts => accepts(row)));
 		if (state.column >= 0)
 			found.sort(compare);
-		const n = state.isAll ? found.length : Math.min(FIRST, found.length);
+		const n = Math.min(state.limit, found.length);
 		body.replaceChildren(...found.slice(0, n).map(item => item.row));
 		heads.forEach((head, i) => {
 			if (i === state.column)
@@ -66,7 +66,7 @@
 		});
 		count.value = (n < found.length ? 'the first ' + n + ' of ' : '') + found.length + (tests.length ? ' of ' + rows.length : '') + ' runs';
 		more.hidden = n === found.length;
-		more.textContent = 'Show all ' + found.length;
+		more.textContent = 'Show ' + Math.min(MORE, found.length - n) + ' more';
 	}
 
 	function recall() {
@@ -95,7 +95,7 @@
 		remember();
 	});
 	more.addEventListener('click', () => {
-		state.isAll = true;
+		state.limit += MORE;
 		draw();
 	});
 	window.addEventListener('hashchange', recall);
