@@ -54,7 +54,9 @@ static int close_out(struct file_replace *file)
 
 	errno = 0;
 	const bool failed = fflush(out) != 0 || ferror(out);
-	const int why = errno ? errno : EIO; /* an earlier write failed */
+	if (failed && errno == 0 && file->temp) /* an earlier write failed: one more says why */
+		(void)(putc('\n', out) == EOF || fflush(out));
+	const int why = errno ? errno : EIO;
 	file->out = NULL;
 	if (out != stdout && fclose(out) != 0 && !failed)
 		return -1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/base/file_replace.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,6 +131,25 @@ START_TEST(devices_are_written_directly)
 }
 END_TEST
 
+/* The reason is that of the first write that failed, however much was written after it. */
+START_TEST(a_full_disk_is_named)
+{
+	const struct rlimit limit = {.rlim_cur = 8192, .rlim_max = 8192};
+	struct file_replace file;
+	struct err err;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert_int_eq(file_replace_open(&file, in_folder("a"), &arena, &err), 0);
+	for (int i = 0; i < 100000; i++)
+		putc('x', file.out);
+	fflush(file.out);
+	ck_assert_int_eq(file_replace_commit(&file, &err), STATUS_ENV);
+	assert_has(err.text, "a: cannot be written: File too large");
+	ck_assert_int_ne(access(in_folder("a"), F_OK), 0);
+}
+END_TEST
+
 START_TEST(what_cannot_be_written)
 {
 	struct file_replace file;
@@ -150,6 +171,7 @@ Suite *file_replace_suite(void)
 	tcase_add_test(core, replaces_when_committed);
 	tcase_add_test(core, keeps_the_old_when_cancelled);
 	tcase_add_test(core, links_stay_links);
+	tcase_add_test(core, a_full_disk_is_named);
 	tcase_add_test(core, a_link_as_temporary_is_not_followed);
 	tcase_add_test(core, devices_are_written_directly);
 	tcase_add_test(core, what_cannot_be_written);
