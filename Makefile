@@ -162,6 +162,9 @@ simgrid:
 $(BUILD)/simgrid: $(BUILD)/tests/simgrid/compare.o tests/simgrid/oracle.cpp tests/simgrid/oracle.h $(LIB_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CXX) -std=c++17 $(OPTIMIZE_$(MODE)) -Wall -Wextra -I. -o $@ $(filter-out %.h,$^) $(PACKAGE_LIBS) -lsimgrid -lpthread -lm
+$(BUILD)/flows: $(call objects,tests/simgrid/compare.c tests/simgrid/absent.c) $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
 ## plots: the figures of the documentation, into out/
 plots: all
 	$(Q)bash plots/render.sh $(BIN) out

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The engine with fluid sharing against SimGrid, an independent simulator, on random flows over DRAM, HBM and PCIe roots: E3 with weights
- * of one over the alone rate is max-min fairness of rates. `simgrid` compares, `simgrid bench` compares speeds.
+ * of one over the alone rate is max-min fairness of rates. `simgrid` compares, `simgrid bench` compares speeds, `simgrid flows RANKS N`
+ * writes flows, ends and our speed for another simulator (tests/peers.sh).
  */
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -205,25 +206,32 @@ static void print_bench(const struct node *node, double ours_s, double theirs_s)
 	fflush(NULL);
 }
 
-/* Completions a second of both on the same flows, median of 5 and one run of SimGrid (whose platform is built in that time). */
-static void bench(struct node *node, size_t n_ranks, bool has_few_kinds)
+/* Seconds of the engine, median of 5. */
+static double engine_s(struct node *node, size_t n_ranks, size_t n_flows)
 {
-	double ours_s[5];
-	node->has_few_kinds = has_few_kinds;
+	double seconds[5];
 	for (int i = 0; i < 5; i++) {
-		draw(node, 1, n_ranks, BENCH_FLOWS);
+		draw(node, 1, n_ranks, n_flows);
 		const double from_s = cpu_s();
 		engine_run(&node->timeline, &node->schedule, &sharing_fluid, &node->arena);
-		ours_s[i] = cpu_s() - from_s;
+		seconds[i] = cpu_s() - from_s;
 	}
-	qsort(ours_s, 5, sizeof *ours_s, by_value);
+	qsort(seconds, 5, sizeof *seconds, by_value);
+	return seconds[2];
+}
+
+/* Completions a second of both on the same flows; SimGrid runs once, its platform is built in that time. */
+static void bench(struct node *node, size_t n_ranks, bool has_few_kinds)
+{
+	node->has_few_kinds = has_few_kinds;
+	const double ours_s = engine_s(node, n_ranks, BENCH_FLOWS);
 	fflush(NULL);
 	int status;
 	const pid_t child = fork();
 	if (child == 0) {
 		const double from_s = cpu_s();
 		oracle_run(node->end_s, node->flows, node->n_flows, node->link_Bps, node->n_links);
-		print_bench(node, ours_s[2], cpu_s() - from_s);
+		print_bench(node, ours_s, cpu_s() - from_s);
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
@@ -235,6 +243,27 @@ static void bench_all(struct node *node)
 	bench(node, 2, true);
 	bench(node, 4, true);
 	bench(node, 4, false);
+}
+
+/* Our seconds; capacities; then bytes, cap, links, predecessors and end of each flow. */
+static int write_flows(struct node *node, const char *n_ranks, const char *n_flows)
+{
+	const size_t ranks = strtoul(n_ranks, NULL, 10), flows = strtoul(n_flows, NULL, 10);
+	if (ranks < 2 || ranks > RANKS_MAX || flows < 1 || flows > BENCH_FLOWS) {
+		fprintf(stderr, "simgrid: 2 to %d ranks and 1 to %d flows would be accepted\n", RANKS_MAX, BENCH_FLOWS);
+		return 2;
+	}
+	node->has_few_kinds = true;
+	printf("%.17g\n", engine_s(node, ranks, flows));
+	for (size_t i = 0; i < node->n_links; i++)
+		printf("%.17g ", node->link_Bps[i]);
+	for (size_t i = 0; i < flows; i++) {
+		const struct flow *const flow = &node->flows[i];
+		printf("\n%.17g %.17g %d %d %d %ld %ld %.17g", flow->bytes, flow->cap_Bps, flow->links[0], flow->links[1],
+		    flow->links[2], flow->after[0], flow->after[1], node->timeline.end_s[i]);
+	}
+	putchar('\n');
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -249,6 +278,8 @@ int main(int argc, char **argv)
 	int status = 0;
 	if (argc > 1 && !strcmp(argv[1], "bench"))
 		bench_all(&node);
+	else if (argc == 4 && !strcmp(argv[1], "flows"))
+		status = write_flows(&node, argv[2], argv[3]);
 	else
 		status = compare(&node);
 	munmap(node.end_s, BENCH_FLOWS * sizeof *node.end_s);

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""peers_simpy.py FLOWS: the flows of `simgrid flows` by SimPy, completions a second and the ratio as JSON.
+
+SimPy has no shared links: max-min sharing stands here in Python, over SimPy's events. A second run without sharing, every flow at its
+cap, is the least that SimPy needs for the same number of completions.
+"""
+import json
+import sys
+import time
+
+import simpy
+
+
+class Links:
+    """Running flows; at each start or end of one, rates by progressive filling and one timeout at the next end."""
+
+    def __init__(self, env, capacities):
+        self.env = env
+        self.capacities = capacities
+        self.left, self.rate, self.flows = {}, {}, {}
+        self.since = 0.0
+        self.version = 0
+
+    def move(self, flow):
+        done = self.env.event()
+        self.advance()
+        self.left[flow] = flow[0]
+        self.flows[flow] = done
+        self.share()
+        return done
+
+    def advance(self):
+        span = self.env.now - self.since
+        self.since = self.env.now
+        for flow, rate in self.rate.items():
+            self.left[flow] -= rate * span
+
+    def fill(self):
+        free = dict(enumerate(self.capacities))
+        users = {}
+        for flow in self.flows:
+            for link in flow[2]:
+                users.setdefault(link, set()).add(flow)
+        open_flows, rate = set(self.flows), {}
+        while open_flows:
+            level, full = min(((free[link] / len(of), link) for link, of in users.items() if of), default=(float('inf'), None))
+            capped = [flow for flow in open_flows if flow[1] <= level]
+            for flow in capped or list(users[full]):
+                rate[flow] = flow[1] if capped else level
+                open_flows.discard(flow)
+                for link in flow[2]:
+                    users[link].discard(flow)
+                    free[link] -= rate[flow]
+        return rate
+
+    def share(self):
+        self.rate = self.fill()
+        self.version += 1
+        if self.rate:
+            next_s = min(self.left[flow] / rate for flow, rate in self.rate.items())
+            self.env.timeout(max(next_s, 0), self.version).callbacks.append(self.end)
+
+    def end(self, timeout):
+        if timeout.value != self.version:
+            return
+        self.advance()
+        for flow in [flow for flow in self.flows if self.left[flow] <= 1e-9 * flow[0]]:
+            self.flows.pop(flow).succeed()
+            del self.left[flow], self.rate[flow]
+        self.share()
+
+
+def run(flows, after, capacities):
+    """Ends of the flows; capacities None: every flow at its cap."""
+    env = simpy.Environment()
+    links = capacities and Links(env, capacities)
+    ends, processes = [0.0] * len(flows), []
+
+    def process(i):
+        if after[i]:
+            yield simpy.AllOf(env, [processes[k] for k in after[i]])
+        yield links.move(flows[i]) if links else env.timeout(flows[i][0] / flows[i][1])
+        ends[i] = env.now
+
+    for i in range(len(flows)):
+        processes.append(env.process(process(i)))
+    env.run()
+    return ends
+
+
+def main():
+    with open(sys.argv[1], encoding='ascii') as file:
+        ours_s = float(file.readline())
+        capacities = [float(word) for word in file.readline().split()]
+        rows = [[float(word) for word in line.split()] for line in file]
+    flows = [(row[0], row[1], tuple(int(link) for link in row[2:5] if link >= 0), i) for i, row in enumerate(rows)]
+    after = [sorted({int(k) for k in row[5:7] if k >= 0}) for row in rows]
+    seconds = {}
+    for key, links in (('simpy', capacities), ('simpy_without_sharing', None)):
+        start_s = time.process_time()
+        ends = run(flows, after, links)
+        seconds[key] = time.process_time() - start_s
+        if links:
+            worst = max(abs(end / row[7] - 1) for end, row in zip(ends, rows))
+    n = len(rows)
+    print(json.dumps({'bench': 'simpy', 'version': simpy.__version__, 'n_flows': n, 'worst_difference_frac': worst,
+                      'completions_per_s': round(n / ours_s),
+                      **{key + '_completions_per_s': round(n / value) for key, value in seconds.items()},
+                      **{key + '_ratio': round(value / ours_s, 1) for key, value in seconds.items()}}))
+    return 0 if worst < 1e-6 else 1
+
+
+sys.exit(main())
