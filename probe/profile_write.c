@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "model/base/file_replace.h"
 #include "model/base/jsonw.h"
 #include "probe/clock.h"
 
@@ -266,17 +267,16 @@ static void write_profile(
 int profile_write(const char *path, const struct harness *harness, const struct derived *derived,
     const struct profile_facts *facts, struct err *err)
 {
-	char temporary[4096];
+	struct arena arena = {0};
+	struct file_replace file;
 	struct jsonw w;
-	snprintf(temporary, sizeof temporary, "%s.tmp", path);
-	FILE *const file = fopen(temporary, "w");
-	if (!file)
-		return err_set(err, STATUS_ENV, "%s: %s", path, strerror(errno));
-	jsonw_init(&w, file, true);
-	write_profile(&w, harness, derived, facts);
-	fputc('\n', file);
-	const int failed = ferror(file);
-	if (fclose(file) != 0 || failed || rename(temporary, path) != 0)
-		return err_set(err, STATUS_ENV, "%s: %s", path, strerror(errno));
-	return 0;
+	int rc = file_replace_open(&file, path, &arena, err);
+	if (rc == 0) {
+		jsonw_init(&w, file.out, true);
+		write_profile(&w, harness, derived, facts);
+		fputc('\n', file.out);
+		rc = file_replace_commit(&file, err);
+	}
+	arena_release(&arena);
+	return rc;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/base/file_replace.h"
 #include "model/base/table.h"
 
 #define RUN_COLUMNS(X) \
@@ -33,16 +34,15 @@ static const struct table_column sample_columns[] = {{.key = "policy"}, {.key = 
 
 static int save_table(const char *path, struct table *table, struct err *err)
 {
-	char temporary[4096];
-	snprintf(temporary, sizeof temporary, "%s.tmp", path);
-	FILE *const file = fopen(temporary, "w");
-	if (!file)
-		return err_set(err, STATUS_ENV, "%s: %s", path, strerror(errno));
-	table_print(table, FORMAT_CSV, file);
-	const int failed = ferror(file);
-	if (fclose(file) != 0 || failed || rename(temporary, path) != 0)
-		return err_set(err, STATUS_ENV, "%s: %s", path, strerror(errno));
-	return 0;
+	struct arena arena = {0};
+	struct file_replace file;
+	int rc = file_replace_open(&file, path, &arena, err);
+	if (rc == 0) {
+		table_print(table, FORMAT_CSV, file.out);
+		rc = file_replace_commit(&file, err);
+	}
+	arena_release(&arena);
+	return rc;
 }
 
 static void put_row(struct table *table, const char *const cells[N_RUN_COLUMNS])
@@ -216,9 +216,10 @@ static int merge_file(struct merged *merged, const char *path, struct arena *are
 	FILE *const file = fopen(path, "r");
 	char line[4096];
 	int rc = 0;
+	size_t number = 1;
 	if (!file)
 		return err_set(err, STATUS_INPUT, "%s: %s", path, strerror(errno));
-	for (size_t number = 1; rc == 0 && fgets(line, sizeof line, file); number++) {
+	for (; rc == 0 && fgets(line, sizeof line, file); number++) {
 		if (number > 1 && line[strspn(line, "\r\n")])
 			rc = merge_line(merged, line, arena, err);
 		else if (number == 1 && strncmp(line, "id,hw,model,", 12) != 0)
@@ -227,6 +228,9 @@ static int merge_file(struct merged *merged, const char *path, struct arena *are
 		if (rc)
 			rc = err_wrap(err, "%s:%zu", path, number);
 	}
+	if (rc == 0 && (ferror(file) || number == 1))
+		rc = err_set(err, STATUS_INPUT, "%s: %s; a file of validation rows would be accepted", path,
+		    ferror(file) ? strerror(errno) : "empty");
 	fclose(file);
 	return rc;
 }
