@@ -21,7 +21,7 @@ struct params {
 
 static const struct opt opts[] = {
     {.name = "gpu-mem", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(gpu_mem_bytes), .min = 1, .max = 1e15, .arg = "BYTES",
-        .help = "memory of one GPU (default: the profile's)"},
+        .help = "memory of one GPU, such as 24GiB (default: the profile's)"},
     {.name = "host-mem", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(host_mem_bytes), .min = 1, .max = 1e18, .arg = "BYTES",
         .help = "host memory of the node (default: the profile's)"},
     {.name = "pinned-max", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(pinned_max_bytes), .min = 1, .max = 1e18,
@@ -44,6 +44,24 @@ static const struct opt opts[] = {
 };
 
 /* ---- the question */
+
+/* 192 for 192GiB */
+static int check_size(const char *name, double bytes, struct err *err)
+{
+	if (bytes > 0 && bytes < 1e6)
+		return err_set(err, STATUS_USAGE, "--%s %.10g: that is bytes; a size with its unit would be accepted, such as %.10gGiB", name,
+		    bytes, bytes);
+	return 0;
+}
+
+static int check_sizes(const struct params *p, struct err *err)
+{
+	const int code = check_size("gpu-mem", p->gpu_mem_bytes, err);
+
+	if (code || check_size("host-mem", p->host_mem_bytes, err))
+		return err->code;
+	return check_size("pinned-max", p->pinned_max_bytes, err);
+}
 
 static void limit_memory(struct hwprofile *limited, const struct hwprofile *hw, const struct params *p)
 {
@@ -162,6 +180,8 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 
 	int code = plan_config_check(&p->config, c, err);
 	if (!code)
+		code = check_sizes(p, err);
+	if (!code)
 		code = make_query(&query, hw, &specs, c, p, arena, err);
 	if (!code)
 		code = apply_workers(&specs, c, arena, err);
@@ -176,7 +196,7 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 	if (!code)
 		code = print(r, p->config.ds_config ? NULL : c->output, arena, err);
 	if (!code && has_best && p->config.ds_config)
-		code = plan_config_write(&p->config, &r->trial, c->output, arena, err);
+		code = plan_config_write(&p->config, &r->trial, c, arena, err);
 	return code || has_best ? code : say_no(r, arena, err);
 }
 

@@ -88,22 +88,40 @@ static struct ds_recommendation recommend(const struct plan_config_params *p, co
 	    .is_async = strstr(t->policy, "flush=async") != NULL};
 }
 
-int plan_config_write(const struct plan_config_params *p, const struct trial *t, const char *output, struct arena *arena,
+/* What of the plan the file does not say. */
+static void remark(const struct common *c, const char *name, const struct ds_config *config, const struct trial *t)
+{
+	const struct batch *const b = &t->workload.batch;
+	double train, micro, accum;
+
+	if (!ds_config_batch_sizes(&train, &micro, &accum, config, b->gpus) || !(micro > 0 && accum > 0))
+		common_note(c, "%s leaves batch sizes open: the plan is for micro-batch %.0f, accumulation %.0f, checkpointing %s", name, b->mbs,
+		    b->grad_accum, b->has_checkpointing ? "on" : "off");
+	if (config->param_device != DS_DEVICE_NONE)
+		common_note(c, "%s: offload_param is kept, but not modelled: in the plan the parameters are on the GPUs", name);
+}
+
+int plan_config_write(const struct plan_config_params *p, const struct trial *t, const struct common *c, struct arena *arena,
     struct err *err)
 {
 	const struct ds_recommendation what = recommend(p, t, arena);
+	const char *const name = file_text_name(p->ds_config);
 	struct file_replace file;
+	struct ds_config config;
 	char *text, *result;
 	size_t n_bytes, n_result;
 
 	if (file_text_load(&text, &n_bytes, p->ds_config, err))
 		return err->code;
-	int code = ds_edit(&result, &n_result, file_text_name(p->ds_config), text, n_bytes, &what, arena, err);
+	int code = ds_edit(&result, &n_result, name, text, n_bytes, &what, arena, err);
 	free(text);
 	if (!code)
-		code = file_replace_open(&file, output, arena, err);
+		code = ds_config_parse(&config, name, result, n_result, arena, err);
+	if (!code)
+		code = file_replace_open(&file, c->output, arena, err);
 	if (code)
 		return code;
+	remark(c, name, &config, t);
 	fwrite(result, 1, n_result, file.out);
 	return file_replace_commit(&file, err);
 }

@@ -20,8 +20,8 @@ void plan_config_policies(struct opt_list *specs, const struct plan_config_param
 /* Batch sizes and precision of the DeepSpeed configuration, where no flag gives them; a train_batch_size that leaves its split
  * open is the tokens of a batch. */
 int plan_config_batch(struct plan_query *query, const struct plan_config_params *p, struct arena *arena, struct err *err) MUST_CHECK;
-/* The DeepSpeed configuration with the keys of a trial set. */
-int plan_config_write(const struct plan_config_params *p, const struct trial *trial, const char *output, struct arena *arena,
+/* To -o the DeepSpeed configuration with the keys of a trial set; remarks on what of the plan the file does not say. */
+int plan_config_write(const struct plan_config_params *p, const struct trial *trial, const struct common *c, struct arena *arena,
     struct err *err) MUST_CHECK;
 /* Megatron's flags for a trial. */
 const char *plan_config_megatron(const struct trial *trial, struct arena *arena);

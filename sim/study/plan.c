@@ -296,6 +296,18 @@ static int run_in_full(struct plan *plan, struct plan_choice *choice, struct are
 	return 0;
 }
 
+/* The search has only bounds of what does not fit. */
+static int run_misfit(struct plan *plan, struct plan_policy *p, struct arena *arena, struct err *err)
+{
+	const struct metrics *const m = &p->misfit.metrics;
+
+	if (run_in_full(plan, &p->misfit, arena, err))
+		return err->code;
+	const double peaks[POOL_N] = {[POOL_GPU] = m->gpu_peak_bytes, [POOL_HOST] = m->host_peak_bytes};
+	p->shortage_frac = shortage_frac(peaks, plan->query.hw);
+	return 0;
+}
+
 static void explain_refusal(struct plan *plan, size_t policy, struct arena *arena)
 {
 	struct trial_input input;
@@ -312,7 +324,9 @@ static int finish(struct plan *plan, struct arena *arena, struct err *err)
 	plan->best = plan->space.n_policies;
 	for (size_t i = 0; i < plan->space.n_policies; i++) {
 		struct plan_policy *const p = &plan->policies[i];
-		if ((p->has_best || p->has_misfit) && run_in_full(plan, p->has_best ? &p->best : &p->misfit, arena, err))
+		if (p->has_best && run_in_full(plan, &p->best, arena, err))
+			return err->code;
+		if (!p->has_best && p->has_misfit && run_misfit(plan, p, arena, err))
 			return err->code;
 		if (!p->has_best && !p->has_misfit)
 			explain_refusal(plan, i, arena);

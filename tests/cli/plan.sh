@@ -22,6 +22,7 @@ for question in "$small --gpu-mem 4GiB --policy dos" "$small --policy hybrid,zer
 		<(sed -n '/^  "best"/,/^  }/p' "$OLDPWD/plan.json" | grep -E '"(forward|backward|update|iteration)_s"|peak_bytes' | sed 's/^  //' | sort) && echo same
 done
 echo "== misuse"
+dos plan $small --host-mem 192
 dos plan $small --tokens-per-batch 1000
 dos plan $small --n-subgroups 4
 dos plan $small --policy dos:strid=2

@@ -22,3 +22,5 @@ dos plan $small --ds-config open.json -o out.json | grep -A 1 '^best  '
 sed -i 's/"train_micro_batch_size_per_gpu": 2/"train_batch_size": 3, &/' in.json
 dos plan $small --ds-config in.json -o out.json
 echo "exit $?"
+sed 's/"train_batch_size": 3, //; s/"overlap_comm": true/"offload_param": {"device": "cpu"}/' in.json >param.json
+dos plan $small --ds-config param.json -o out.json | grep -A 1 "^best  "
