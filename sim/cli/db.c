@@ -8,7 +8,7 @@
 #include "sim/study/query.h"
 
 struct params {
-	const char *where, *columns, *order;
+	const char *where, *columns, *group, *order;
 	long long limit;
 };
 
@@ -17,6 +17,8 @@ static const struct opt opts[] = {
         .help = "query: condition over the columns of v_runs"},
     {.name = "columns", .kind = OPT_TEXT, .offset = offsetof(struct params, columns), .arg = "SQL",
         .help = "query: columns or expressions (default: all; a selection in tables)"},
+    {.name = "group", .kind = OPT_TEXT, .offset = offsetof(struct params, group), .arg = "SQL",
+        .help = "query: one row for each value of these columns; with --columns '.., min(x) AS x' that of the least x"},
     {.name = "order", .kind = OPT_TEXT, .offset = offsetof(struct params, order), .arg = "SQL",
         .help = "query: columns to sort by (default: as stored)"},
     {.name = "limit", .kind = OPT_INT, .offset = offsetof(struct params, limit), .min = 1, .max = 1e15, .arg = "N",
@@ -29,8 +31,8 @@ static int query(const struct common *c, const struct params *p, const struct op
 
 	if (args->n != 2)
 		return err_set(err, STATUS_USAGE, "db query: one database would be accepted, %zu are given", args->n - 1);
-	const struct query q = {.path = args->items[1], .where = p->where, .columns = p->columns, .order = p->order, .limit = p->limit,
-	    .format = (enum format)c->format};
+	const struct query q = {.path = args->items[1], .where = p->where, .columns = p->columns, .group = p->group, .order = p->order,
+	    .limit = p->limit, .format = (enum format)c->format};
 	if (file_replace_open(&file, c->output, arena, err))
 		return err->code;
 	const int code = query_run(&q, file.out, err);
@@ -44,8 +46,8 @@ static int merge(const struct common *c, const struct params *p, const struct op
 {
 	struct merge_counts counts;
 
-	if (p->where || p->columns || p->order || p->limit)
-		return err_set(err, STATUS_USAGE, "db merge: --where, --columns, --order and --limit are of db query");
+	if (p->where || p->columns || p->group || p->order || p->limit)
+		return err_set(err, STATUS_USAGE, "db merge: --where, --columns, --group, --order and --limit are of db query");
 	if (!c->output || strcmp(c->output, "-") == 0)
 		return err_set(err, STATUS_USAGE, "db merge: -o is missing: the database to add to, made when it is not there");
 	if (args->n < 2)
@@ -75,7 +77,7 @@ int command_db(int argc, char **argv, struct err *err)
 {
 	struct params params = {0};
 	const struct command_line line = {.name = "db",
-	    .usage = "query FILE [--where SQL] [--columns SQL] [--order SQL] [--limit N] | merge -o OUT FILE..",
+	    .usage = "query FILE [--where SQL] [--columns SQL] [--group SQL] [--order SQL] [--limit N] | merge -o OUT FILE..",
 	    .about = "query prints rows of v_runs, one a trial. merge adds the trials of databases to OUT; the same trial with other\n"
 	             "results is a conflict. Exit 1: nothing is selected, or there are conflicts.",
 	    .opts = opts,

@@ -29,11 +29,31 @@ static const char *sql_of(const struct query *q, struct arena *arena)
 
 	if (q->where) /* the line break ends a comment */
 		sql = arena_printf(arena, "%s WHERE (%s\n)", sql, q->where);
+	if (q->group)
+		sql = arena_printf(arena, "%s GROUP BY %s\n", sql, q->group);
 	if (q->order)
 		sql = arena_printf(arena, "%s ORDER BY %s\n", sql, q->order);
 	if (q->limit)
 		sql = arena_printf(arena, "%s LIMIT %lld", sql, q->limit);
 	return sql;
+}
+
+static int wrong_sql(const struct reading *r, const char *columns, struct err *err)
+{
+	const char *const message = sqlite3_errmsg(r->db);
+	const bool is_column = strncmp(message, "no such column", 14) == 0;
+
+	return err_set(err, STATUS_USAGE, "db query: %s; SQL over the columns of v_runs would be accepted%s%s", message, is_column ? ": " : "",
+	    is_column ? columns : "");
+}
+
+static const char *columns_of(sqlite3_stmt *statement, struct arena *arena)
+{
+	const char *list = "";
+
+	for (int i = 0; i < sqlite3_column_count(statement); i++)
+		list = arena_printf(arena, "%s%s%s", list, i ? " " : "", sqlite3_column_name(statement, i));
+	return list;
 }
 
 /* The view first, so that what is wrong with the file is told apart from what is wrong with the SQL. */
@@ -44,13 +64,14 @@ static int prepare(struct reading *r, struct err *err)
 	if (sqlite3_prepare_v2(r->db, "SELECT * FROM v_runs", -1, &r->statement, NULL) != SQLITE_OK)
 		return err_set(err, STATUS_INPUT, "%s: %s; a database that dos sweep wrote would be accepted", r->query->path,
 		    sqlite3_errmsg(r->db));
+	const char *const columns = columns_of(r->statement, r->arena);
 	sqlite3_finalize(r->statement);
 	r->statement = NULL;
 	const int rc = sqlite3_prepare_v2(r->db, sql_of(r->query, r->arena), -1, &r->statement, &tail);
 	if (rc == SQLITE_AUTH)
 		return err_set(err, STATUS_USAGE, "db query: only reading is possible (%s)", sqlite3_errmsg(r->db));
 	if (rc != SQLITE_OK)
-		return err_set(err, STATUS_USAGE, "db query: %s; SQL over the columns of v_runs would be accepted", sqlite3_errmsg(r->db));
+		return wrong_sql(r, columns, err);
 	if (!r->statement || *tail)
 		return err_set(err, STATUS_USAGE, "db query: more than one statement");
 	return 0;

@@ -14,7 +14,7 @@
 
 struct query {
 	const char *path;
-	const char *where, *columns, *order; /* SQL over the columns of v_runs; NULL: all rows, all columns, as stored */
+	const char *where, *columns, *group, *order; /* SQL over the columns of v_runs; NULL: all rows, all columns, as stored */
 	long long limit; /* 0: none */
 	enum format format;
 };

@@ -6,6 +6,7 @@ names="hw, model, substr(policy, 1, 4) AS policy, stride, fraction, gpus, feasib
 query --columns "$names" --order 'model, gpus, policy, stride'
 query --columns "$names" --where "stride = 3" --order 'model, gpus' --format json
 query --columns "$names" --where "policy LIKE 'hybrid%'" --order 'model, gpus' --format csv
+query --columns 'model, policy, min(iteration_s) AS iteration_s' --where 'feasible AND gpus = 4' --group model
 query --columns 'gpus, reason' --where 'NOT feasible' --order gpus --limit 1 --format csv
 query --format csv --limit 1 | head -n 1
 query --columns 'count(*) AS n' --where "hw = 'h100-4x' -- a remark" --format csv -o n.csv
