@@ -222,18 +222,18 @@ static void text_head(const struct recording *rec, FILE *out)
 		fprintf(out, "policy: %s\n", rec->facts.policy);
 }
 
-static void text_phase(const char *name, double phase_s, const struct measure *m, bool is_timeline, FILE *out)
+static void text_phase(const char *name, double phase_s, const struct measure *m, const struct recording *rec, FILE *out)
 {
 	char time[UNITS_TEXT_MAX], gpu[UNITS_TEXT_MAX], h2d[UNITS_TEXT_MAX], d2h[UNITS_TEXT_MAX], exposed[UNITS_TEXT_MAX];
-	const char *const limit = is_timeline ? measure_limit(m) : "";
+	const char *const limit = rec->is_timeline ? measure_limit(m) : "";
 
 	fprintf(out, "  %-9s %9s", name, print(time, UNIT_SECONDS, phase_s));
-	if (is_timeline)
+	if (rec->is_timeline)
 		fprintf(out, "   gpu %6s  h2d %6s  d2h %6s  exposed copies %8s%s%s",
 		    print(gpu, UNIT_FRAC, share(m, measure_busy_ns(m, BUSY_COMPUTE, 0))),
 		    print(h2d, UNIT_FRAC, share(m, measure_busy_ns(m, BUSY_H2D, 0))),
 		    print(d2h, UNIT_FRAC, share(m, measure_busy_ns(m, BUSY_D2H, 0))),
-		    print(exposed, UNIT_SECONDS, seconds(measure_exposed_ns(m))), *limit ? "   limited by " : "", limit);
+		    print(exposed, UNIT_SECONDS, seconds(measure_exposed_ns(m)) / (double)rec->n_iterations), *limit ? "   limited by " : "", limit);
 	putc('\n', out);
 }
 
@@ -241,13 +241,13 @@ static void text_phases(const struct replay_report *r, FILE *out)
 {
 	const struct measure all = all_phases(r);
 
-	fputs("\nmedian times; busy shares of all iterations\n", out);
+	fputs("\nmedian times; busy shares and exposed copies of a mean iteration\n", out);
 	for (enum phase phase = PHASE_FORWARD; phase < PHASE_N; phase++) {
 		const struct measure m = measure_phase(&r->measures, phase);
 		if (!isnan(median_s(r->rec, phase)))
-			text_phase(phase_names[phase], median_s(r->rec, phase), &m, r->rec->is_timeline, out);
+			text_phase(phase_names[phase], median_s(r->rec, phase), &m, r->rec, out);
 	}
-	text_phase("iteration", median_s(r->rec, PHASE_N), &all, r->rec->is_timeline, out);
+	text_phase("iteration", median_s(r->rec, PHASE_N), &all, r->rec, out);
 }
 
 static void text_direction(const char *name, uint64_t bytes, int64_t busy_ns, FILE *out)
