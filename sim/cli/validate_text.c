@@ -122,6 +122,14 @@ static enum unit unit_of(size_t quantity)
 	return quantity == QUANTITY_GPU_PEAK || quantity == QUANTITY_HOST_PEAK ? UNIT_BYTES : UNIT_SECONDS;
 }
 
+/* What is excluded counts nowhere: its error is that of the number beside it, refused or not. */
+static double shown_error_frac(const struct prediction *p, enum quantity quantity)
+{
+	const double measured = p->row->measured[quantity], predicted = p->predicted[quantity];
+
+	return p->is_excluded && isfinite(predicted) ? fabs(predicted / measured - 1) : prediction_error_frac(p, quantity);
+}
+
 /* Every compared value (-v), or the refused and excluded rows. */
 static void print_cases(FILE *out, const struct validate_report *r)
 {
@@ -139,7 +147,7 @@ static void print_cases(FILE *out, const struct validate_report *r)
 			table_text(table, quantity_names[q]);
 			table_text(table, units_print(measured, unit_of(q), p->row->measured[q]));
 			table_text(table, units_print(predicted, unit_of(q), p->predicted[q]));
-			table_number(table, prediction_error_frac(p, (enum quantity)q));
+			table_number(table, shown_error_frac(p, (enum quantity)q));
 			table_text(table, p->is_excluded ? p->row->exclude : p->reason ? p->reason : p->is_in_fit ? "in the fit" : NULL);
 		}
 	}
