@@ -113,8 +113,8 @@ static const char *legend(const struct series *s, size_t n_groups, struct arena 
 
 	if (isnan(best->update_s))
 		return s->label;
-	return arena_printf(arena, "%s%sbest stride %.0f: %s", n_groups > 1 ? s->label : "", n_groups > 1 ? ", " : "", best->stride,
-	    units_print(time, UNIT_SECONDS, best->update_s));
+	return arena_printf(arena, "%s%sbest stride %.0f: %s%s", n_groups > 1 ? s->label : "", n_groups > 1 ? ", " : "", best->stride,
+	    units_print(time, UNIT_SECONDS, best->update_s), best->feasible == 0 ? ", does not fit" : "");
 }
 
 static const char *subtitle(const struct plot_rows *rows, size_t n_closed, size_t n_groups, struct arena *arena)
