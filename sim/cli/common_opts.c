@@ -52,7 +52,7 @@ static const struct opt contention_opts[] = {
 };
 static const struct opt scale_opts[] = {
     {.name = "scale", .kind = OPT_LIST, .offset = AT(scales), .arg = "RES=F[,..]",
-        .help = "what if: cpu dram h2d d2h duplex gpu hbm cores net times F"},
+        .help = "what if: cpu dram h2d d2h duplex gpu hbm cores net times F (PCIe: h2d d2h duplex)"},
 };
 static const struct opt sync_opts[] = {
     {.name = "sync", .kind = OPT_WORD, .offset = AT(sync), .words = sync_names, .fallback = "phase", .arg = "phase|all",
@@ -153,6 +153,38 @@ static int use_settings(const struct common *c, const struct command_line *line,
 	return settings_apply(&settings, line->name, tables, n_tables, seen, arena, err);
 }
 
+/* --stride 4, where it is no axis of a sweep: the policy that has it, NULL for none. */
+static const struct policy *policy_with(const char *name, size_t length)
+{
+	for (size_t i = 0; policy_all[i]; i++)
+		if (opt_find(policy_all[i]->opts, policy_all[i]->n_opts, name, length))
+			return policy_all[i];
+	return NULL;
+}
+
+static bool is_known(const struct opt_table *tables, size_t n_tables, const char *name, size_t length)
+{
+	for (size_t i = 0; i < n_tables; i++)
+		if (opt_find(tables[i].opts, tables[i].n_opts, name, length))
+			return true;
+	return false;
+}
+
+/* Replaces "unknown option" where a policy has the option. */
+static int explain_option(const struct opt_table *tables, size_t n_tables, int argc, char **argv, struct err *err)
+{
+	for (int i = 1; i < argc && strncmp(err->text, "unknown option '--", 18) == 0; i++) {
+		const char *const name = argv[i] + 2;
+		const size_t length = strncmp(argv[i], "--", 2) == 0 ? strcspn(name, "=") : 0;
+		const struct policy *const policy = length > 0 && strncmp(err->text + 18, name, length) == 0 && err->text[18 + length] == '\'' ?
+		    policy_with(name, length) : NULL;
+		if (policy && !is_known(tables, n_tables, name, length))
+			return err_set(err, STATUS_USAGE, "--%.*s is an option of a policy; --policy %s:%.*s=.. would be accepted", (int)length, name,
+			    policy->name, (int)length, name);
+	}
+	return err->code;
+}
+
 int common_parse(struct common *c, const struct command_line *line, int argc, char **argv, struct opt_list *rest,
     struct arena *arena, struct err *err)
 {
@@ -175,7 +207,7 @@ int common_parse(struct common *c, const struct command_line *line, int argc, ch
 	for (size_t i = 0; i < n_tables; i++)
 		opt_defaults(tables[i].params, tables[i].opts, tables[i].n_opts, arena);
 	*rest = (struct opt_list){0};
-	if (opt_parse_argv_seen(tables, n_tables, argc, argv, rest, &seen, arena, err))
+	if (opt_parse_argv_seen(tables, n_tables, argc, argv, rest, &seen, arena, err) && explain_option(tables, n_tables, argc, argv, err))
 		return err_wrap(err, "%s", line->name);
 	return use_settings(c, line, tables, n_tables, &seen, arena, err);
 }

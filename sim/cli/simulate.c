@@ -28,7 +28,7 @@ struct sink {
 	double base_s; /* iteration of the first policy, for speed-ups */
 	const struct uncertainty *uncertainty; /* NULL: no intervals */
 	const struct outcome *outcomes; /* of each SPEC, in order */
-	size_t n_added;
+	size_t n_added, n_misfits;
 };
 
 static void sink_open(struct sink *sink, FILE *out, const struct common *c, size_t n_specs, struct arena *arena)
@@ -104,6 +104,7 @@ static int run_one(struct sink *sink, struct trial_input *input, const struct co
 		note_chosen(c, &trial, input->policy);
 		note_run(c, &trial, input, &arena);
 		sink_add(sink, &trial, input);
+		sink->n_misfits += !trial.metrics.fits;
 		if (!trial.metrics.fits && !misfit->code)
 			err_set(misfit, STATUS_NO, "%s does not fit: %s", trial.use.policy->name, trial.metrics.reason);
 		if (trace_path)
@@ -158,10 +159,9 @@ static int run_all(struct trial_input *input, const struct opt_list *specs, cons
 	}
 	sink_close(&sink);
 	code = file_replace_commit(&file, err);
-	if (!code && misfit.code) {
-		*err = misfit;
-		code = misfit.code;
-	}
+	if (!code && misfit.code)
+		code = sink.n_misfits == 1 ? err_set(err, STATUS_NO, "%s", misfit.text)
+					   : err_set(err, STATUS_NO, "%s; %zu of %zu do not fit", misfit.text, sink.n_misfits, specs->n);
 	return code;
 }
 

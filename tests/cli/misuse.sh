@@ -13,6 +13,7 @@ try simulate --model 7b --policy dos
 try simulate --hw $hw --model 7b
 try simulate --hw $hw --model 7b --policy dos extra
 try simulate --hw $hw --model 7b --policy dos --polcy dos
+try simulate --hw $hw --model 7b --policy dos --stride 4
 try simulate --hw $hw --model 7b --policy dos --hw $hw
 try simulate --hw $hw --model 7b --policy dos --format nonsense
 try simulate --hw $hw --model 7b --policy dos --contention fluit
