@@ -146,7 +146,7 @@ struct hwprofile {
 	size_t n_corun;
 	const char **fitted_on; /* ids of validation rows, in the arena */
 	size_t n_fitted_on;
-	bool complete; /* false: the probe was interrupted */
+	bool complete; /* false: the probe saw no GPU, ran chosen cases only, or was interrupted */
 	struct hw_provenance provenance; /* texts in the arena of hwprofile_load, like all pointers here */
 	const struct hw_meta *value_meta; /* [HW_N_VALUES], as hw_value_fields */
 	const struct hw_meta *curve_meta; /* [HW_N_CURVES], as hw_curve_fields */

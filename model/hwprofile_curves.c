@@ -93,7 +93,7 @@ int reader_curves(const struct reader *r, const json_node *root)
 		if (node)
 			rc = read_curve(curve, r, node, &meta[i]);
 		else if (field->is_required)
-			rc = json_fail(r->doc, curves, r->err, "\"%s\" is missing: %s", field->name, field->text);
+			rc = json_fail(r->doc, curves, r->err, "\"%s\" is missing: %s%s", field->name, field->text, reader_why_missing(r));
 	}
 	if (rc == 0)
 		hwprofile_fill_curves(r->hw);

@@ -183,6 +183,11 @@ static int read_value(const struct reader *r, const json_node *node, const struc
 	return rc ? rc : reader_optional_text(&meta->source, r, node, "source");
 }
 
+const char *reader_why_missing(const struct reader *r)
+{
+	return r->hw->complete ? "" : " (\"complete\" is false: dos-probe saw no GPU, ran chosen cases only, or was interrupted)";
+}
+
 struct hw_meta *reader_new_meta(const struct reader *r, size_t n)
 {
 	struct hw_meta *const meta = arena_alloc(r->arena, n, sizeof(*meta));
@@ -211,7 +216,7 @@ static int read_values(const struct reader *r, const json_node *root)
 		if (node)
 			rc = read_value(r, node, field, &meta[i]);
 		else if (isnan(field->fallback))
-			rc = json_fail(r->doc, values, r->err, "\"%s\" is missing: %s", field->name, field->text);
+			rc = json_fail(r->doc, values, r->err, "\"%s\" is missing: %s%s", field->name, field->text, reader_why_missing(r));
 	}
 	return rc;
 }

@@ -23,6 +23,8 @@ int reader_optional_text(const char **text, const struct reader *r, const json_n
 int reader_short_text(char *to, size_t size, const struct reader *r, const json_node *parent, const char *key) MUST_CHECK;
 /* "kind" of a value or curve. */
 int reader_kind(enum hw_kind *kind, const struct reader *r, const json_node *node) MUST_CHECK;
+/* Why an incomplete profile lacks what is required; empty of a complete one. */
+const char *reader_why_missing(const struct reader *r);
 /* n entries "not in the file". */
 struct hw_meta *reader_new_meta(const struct reader *r, size_t n);
 

@@ -151,7 +151,7 @@ static int finish(const struct harness *harness, const struct run_options *optio
 {
 	static struct derived derived; /* large; once a process */
 	const struct profile_facts facts = {
-	    options->name, command, options->note ? options->note : "", !interrupt_seen() && options->tests.n == 0};
+	    options->name, command, options->note ? options->note : "", !interrupt_seen() && options->tests.n == 0 && harness->n_gpus > 0};
 	size_t n_errors = 0;
 	derive(&derived, harness);
 	print_results(harness);
@@ -172,6 +172,9 @@ static int finish(const struct harness *harness, const struct run_options *optio
 	}
 	if (interrupt_seen())
 		return err_set(err, STATUS_INTERRUPTED, "interrupted; the profile says \"complete\": false");
+	if (options->out && !options->quiet && harness->n_gpus == 0)
+		fprintf(stderr, "dos-probe: no GPU here: %s has values of the host alone, which dos does not accept as a machine; run it "
+				"where the GPU is\n", options->out);
 	return n_errors ? err_set(err, STATUS_NO, "%zu measurements failed", n_errors) : 0;
 }
 
