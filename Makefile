@@ -147,12 +147,6 @@ bench: $(BUILD)/bench
 $(BUILD)/bench: $(call objects,$(BENCH_SRCS)) $(LIB_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
-## linear: how time and memory grow with the number of subgroups
-linear: $(BUILD)/linear
-	$(Q)$(BUILD)/linear
-$(BUILD)/linear: $(call objects,tests/linear.c tests/unit/plain_machine.c) $(LIB_OBJS)
-	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
 ## simgrid: sharing against SimGrid, where libsimgrid-dev is installed (SIMGRID=bench: speed against it)
 simgrid:
 	$(Q)if [ $(MODE) != release ]; then echo 'simgrid: skipped, SimGrid does not run under sanitizers'; \
@@ -162,9 +156,7 @@ simgrid:
 $(BUILD)/simgrid: $(BUILD)/tests/simgrid/compare.o tests/simgrid/oracle.cpp tests/simgrid/oracle.h $(LIB_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(CXX) -std=c++17 $(OPTIMIZE_$(MODE)) -Wall -Wextra -I. -o $@ $(filter-out %.h,$^) $(PACKAGE_LIBS) -lsimgrid -lpthread -lm
-$(BUILD)/flows: $(call objects,tests/simgrid/compare.c tests/simgrid/absent.c) $(LIB_OBJS)
-	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+-include tests/trust.mk
 ## plots: the figures of the documentation, into out/
 plots: all
 	$(Q)bash plots/render.sh $(BIN) out

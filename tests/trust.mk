@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Slower tests, run now and then. Included by the Makefile.
+
+.PHONY: analyze coverage memcheck
+## analyze: cppcheck, clang-tidy and gcc -fanalyzer, where installed
+analyze: $(GENERATED)
+	$(Q)bash tests/analyze.sh $(BUILD)
+## coverage: lines that unit and CLI tests run, by folder; fails below 90 % of model/ or sim/ (gcov)
+coverage:
+	$(Q)rm -rf build/coverage
+	$(Q)$(MAKE) --no-print-directory CC=gcc BUILD=build/coverage CFLAGS="-O0 --coverage" LDFLAGS=--coverage unit cli
+	$(Q)bash tests/coverage.sh build/coverage
+## memcheck: the command-line tests under valgrind, where installed
+memcheck: $(PROGRAMS)
+	$(Q)bash tests/memcheck.sh $(BIN) $(CASES)
+## linear: how time and memory grow with the number of subgroups
+linear: $(BUILD)/linear
+	$(Q)$(BUILD)/linear
+$(BUILD)/linear: $(call objects,tests/linear.c tests/unit/plain_machine.c) $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+# Flows of the comparison with SimGrid for tests/peers.sh, built without it.
+$(BUILD)/flows: $(call objects,tests/simgrid/compare.c tests/simgrid/absent.c) $(LIB_OBJS)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
