@@ -40,7 +40,7 @@ static const struct {
 } models[] = {
     {"gpt2", 124439808, 0, 148, "transformers, GPT2LMHeadModel.num_parameters()",
 	"{'model_type': 'gpt2', 'n_embd': 768, 'n_head': 12, 'n_layer': 12, 'n_positions': 1024, 'vocab_size': 50257}"},
-    {"gpt2-xl", 1557611200, 0, 0, "transformers, GPT2LMHeadModel.num_parameters()",
+    {"gpt2-xl", 1557611200, 0, 0, "sum of its tensors; not looked up",
 	"{'model_type': 'gpt2', 'n_embd': 1600, 'n_head': 25, 'n_layer': 48, 'n_ctx': 1024}"},
     {"opt-1.3b", 1315758080, 0, 0, "DeepSpeedExamples, opt-1.3b: \"num params: 1315758080\"",
 	"{'model_type': 'opt', 'hidden_size': 2048, 'ffn_dim': 8192, 'num_attention_heads': 32, 'num_hidden_layers': 24,"
@@ -62,26 +62,26 @@ static const struct {
     {"Llama-2-7b", 6738415616, 0, 291, "checkpoint index, total_size 13476831232 bytes of 2",
 	"{'model_type': 'llama', 'hidden_size': 4096, 'intermediate_size': 11008, 'num_attention_heads': 32,"
 	" 'num_hidden_layers': 32, 'num_key_value_heads': 32, 'vocab_size': 32000}"},
-    {"Llama-3-8B", 8030261248, 0, 291, "checkpoint, safetensors total 8030261248",
+    {"Llama-3-8B", 8030261248, 0, 291, "total quoted in public code, 8030261248",
 	"{'model_type': 'llama', 'hidden_size': 4096, 'intermediate_size': 14336, 'num_attention_heads': 32,"
 	" 'num_hidden_layers': 32, 'num_key_value_heads': 8, 'vocab_size': 128256, 'torch_dtype': 'bfloat16'}"},
-    {"Llama-3.1-70B", 70553706496, 0, 723, "checkpoint, safetensors total 70553706496",
+    {"Llama-3.1-70B", 70553706496, 0, 723, "total quoted in public code, 70553706496",
 	"{'model_type': 'llama', 'hidden_size': 8192, 'intermediate_size': 28672, 'num_attention_heads': 64,"
 	" 'num_hidden_layers': 80, 'num_key_value_heads': 8, 'vocab_size': 128256, 'dtype': 'bfloat16'}"},
-    {"Mistral-7B", 7241732096, 0, 291, "checkpoint, safetensors total 7241732096",
+    {"Mistral-7B", 7241732096, 0, 291, "total quoted in public code, 7241732096",
 	"{'model_type': 'mistral', 'hidden_size': 4096, 'intermediate_size': 14336, 'num_attention_heads': 32,"
 	" 'num_hidden_layers': 32, 'vocab_size': 32000}"},
-    {"gemma-7b", 8537680896, 0, 254, "checkpoint, safetensors total 8537680896",
+    {"gemma-7b", 8537680896, 0, 254, "sum of its tensors; not looked up",
 	"{'model_type': 'gemma', 'head_dim': 256, 'hidden_size': 3072, 'intermediate_size': 24576, 'num_attention_heads': "
 	"16,"
 	" 'num_hidden_layers': 28, 'num_key_value_heads': 16, 'vocab_size': 256000}"},
-    {"Qwen2.5-7B", 7615616512, 0, 339, "checkpoint, safetensors total 7615616512",
+    {"Qwen2.5-7B", 7615616512, 0, 339, "total quoted in public code, 7615616512",
 	"{'model_type': 'qwen2', 'hidden_size': 3584, 'intermediate_size': 18944, 'num_attention_heads': 28,"
 	" 'num_hidden_layers': 28, 'num_key_value_heads': 4, 'vocab_size': 152064, 'tie_word_embeddings': false}"},
-    {"Qwen2.5-0.5B", 494032768, 0, 290, "checkpoint, safetensors total 494032768",
+    {"Qwen2.5-0.5B", 494032768, 0, 290, "sum of its tensors; not looked up",
 	"{'model_type': 'qwen2', 'hidden_size': 896, 'intermediate_size': 4864, 'num_attention_heads': 14,"
 	" 'num_hidden_layers': 24, 'num_key_value_heads': 2, 'vocab_size': 151936, 'tie_word_embeddings': true}"},
-    {"Qwen3-8B", 8190735360, 0, 399, "checkpoint, safetensors total 8190735360",
+    {"Qwen3-8B", 8190735360, 0, 399, "total quoted in public code, 8190735360",
 	"{'model_type': 'qwen3', 'head_dim': 128, 'hidden_size': 4096, 'intermediate_size': 12288, 'num_attention_heads': "
 	"32,"
 	" 'num_hidden_layers': 36, 'num_key_value_heads': 8, 'tie_word_embeddings': false, 'vocab_size': 151936}"},
@@ -89,19 +89,19 @@ static const struct {
 	"{'model_type': 'qwen3', 'head_dim': 128, 'hidden_size': 1024, 'intermediate_size': 3072, 'num_attention_heads': "
 	"16,"
 	" 'num_hidden_layers': 28, 'num_key_value_heads': 8, 'tie_word_embeddings': true, 'vocab_size': 151936}"},
-    {"Mixtral-8x7B", 46702792704, 12879925248, 995, "checkpoint, safetensors total 46702792704",
+    {"Mixtral-8x7B", 46702792704, 12879925248, 995, "total quoted in public code, 46702792704",
 	"{'model_type': 'mixtral', 'hidden_size': 4096, 'intermediate_size': 14336, 'num_attention_heads': 32,"
 	" 'num_experts_per_tok': 2, 'num_hidden_layers': 32, 'num_key_value_heads': 8, 'num_local_experts': 8}"},
-    {"Qwen1.5-MoE-A2.7B", 14315784192, 2689173504, 0, "checkpoint, safetensors total 14315784192",
+    {"Qwen1.5-MoE-A2.7B", 14315784192, 2689173504, 0, "total quoted in public code, 14315784192",
 	"{'model_type': 'qwen2_moe', 'hidden_size': 2048, 'intermediate_size': 5632, 'moe_intermediate_size': 1408,"
 	" 'num_attention_heads': 16, 'num_experts': 60, 'num_experts_per_tok': 4, 'num_hidden_layers': 24,"
 	" 'num_key_value_heads': 16, 'shared_expert_intermediate_size': 5632, 'vocab_size': 151936}"},
-    {"Qwen3-30B-A3B", 30532122624, 3353032704, 18867, "checkpoint, safetensors total 30532122624",
+    {"Qwen3-30B-A3B", 30532122624, 3353032704, 18867, "total quoted in public code, 30532122624",
 	"{'model_type': 'qwen3_moe', 'decoder_sparse_step': 1, 'head_dim': 128, 'hidden_size': 2048, 'intermediate_size': "
 	"6144,"
 	" 'mlp_only_layers': [], 'moe_intermediate_size': 768, 'num_attention_heads': 32, 'num_experts': 128,"
 	" 'num_experts_per_tok': 8, 'num_hidden_layers': 48, 'num_key_value_heads': 4, 'vocab_size': 151936}"},
-    {"deepseek-moe-16b", 16375728128, 2828650496, 0, "checkpoint, safetensors total 16375728128",
+    {"deepseek-moe-16b", 16375728128, 2828650496, 0, "total quoted in public code, 16375728128",
 	"{'model_type': 'deepseek', 'first_k_dense_replace': 1, 'hidden_size': 2048, 'intermediate_size': 10944,"
 	" 'moe_intermediate_size': 1408, 'moe_layer_freq': 1, 'n_routed_experts': 64, 'n_shared_experts': 2,"
 	" 'num_attention_heads': 16, 'num_experts_per_tok': 6, 'num_hidden_layers': 28, 'num_key_value_heads': 16}"},
