@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # memcheck.sh BIN [CASE..]: the command-line tests with every `dos` of theirs under valgrind; fails when one of its runs has an error or
-# a definite leak. What a case itself says is printed, but judged by `make cli`: under valgrind time limits may not hold.
+# a definite leak. What a case itself says is printed, but judged by `make cli`: under valgrind time limits may not hold. A run longer than
+# MEMCHECK_SECONDS (30) is ended and counted: up to there it had no error, what it leaks is not known.
 set -euo pipefail
 command -v valgrind >/dev/null || { echo 'memcheck: skipped, not installed (apt-get install valgrind)'; exit; }
 bin=$(realpath "$1")
@@ -11,7 +12,10 @@ trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/bin" "$folder/logs"
 cat >"$folder/bin/dos" <<EOF
 #!/bin/sh
-exec valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite --log-file="$folder/logs/%p" "$bin/dos" "\$@"
+timeout --foreground -s KILL ${MEMCHECK_SECONDS:-30} valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite --log-file="$folder/logs/%p" "$bin/dos" "\$@"
+status=\$?
+[ \$status -ne 137 ] || echo "\$*" >>"$folder/ended"
+exit \$status
 EOF
 chmod +x "$folder/bin/dos"
 [ ! -x "$bin/dos-probe" ] || ln -s "$bin/dos-probe" "$folder/bin/dos-probe"
@@ -19,5 +23,6 @@ bash "$(dirname "$0")/cli/run.sh" "$folder/bin" "$@" | grep -E '^(FAILED|skipped
 runs=$(find "$folder/logs" -type f | wc -l)
 bad=$(find "$folder/logs" -type f -size +0 | wc -l)
 find "$folder/logs" -type f -size +0 | head -n 5 | xargs -r cat
-echo "memcheck: $runs runs, $bad with an error"
+touch "$folder/ended"
+echo "memcheck: $runs runs, $bad with an error, $(wc -l <"$folder/ended") ended after ${MEMCHECK_SECONDS:-30} s"
 [ "$bad" -eq 0 ] && [ "$runs" -gt 0 ]
