@@ -37,6 +37,11 @@ static int unknown_policy(const char *name, struct arena *arena, struct err *err
 	    near ? near : "", near ? "'" : "", list);
 }
 
+int policy_check(const struct policy *policy, const void *params, struct err *err)
+{
+	return policy->check ? policy->check(params, err) : 0;
+}
+
 int policy_use_parse(struct policy_use *use, const char *text, struct arena *arena, struct err *err)
 {
 	struct spec spec;
@@ -49,7 +54,7 @@ int policy_use_parse(struct policy_use *use, const char *text, struct arena *are
 	use->params = arena_zalloc(arena, 1, use->policy->params_size + 1);
 	opt_defaults(use->params, use->policy->opts, use->policy->n_opts, arena);
 	code = spec_apply(use->params, use->policy->opts, use->policy->n_opts, &spec, arena, err);
-	return code ? code : use->policy->check(use->params, err);
+	return code ? code : policy_check(use->policy, use->params, err);
 }
 
 char *policy_use_canonical(const struct policy_use *use, struct arena *arena)

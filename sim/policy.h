@@ -19,7 +19,7 @@ struct policy {
 	const struct opt *opts; /* option table over the params struct */
 	size_t n_opts;
 	size_t params_size;
-	/* Judges combinations of options only. STATUS_USAGE. */
+	/* Judges combinations of options only; NULL: all are good. STATUS_USAGE. Call policy_check. */
 	int (*check)(const void *params, struct err *err);
 	/* Fills options that were not given and have no fixed default (stride_opt, workers of the profile). May be NULL. */
 	void (*resolve)(void *params, const struct hwprofile *hw, const struct workload *workload, double threads);
@@ -31,7 +31,7 @@ struct policy {
 	void (*backward)(struct build *b, const void *params);
 	/* Operations of the step. */
 	void (*update)(struct build *b, const void *params);
-	/* Buffers held from start to end (schedule.resident_bytes), and whether host states are pinned. */
+	/* What is held from start to end (schedule.resident_bytes), the states included. */
 	void (*memory)(struct build *b, const void *params);
 	/* threads of the downscale worker, 0: the policy has none */
 	double (*workers)(const void *params);
@@ -39,6 +39,8 @@ struct policy {
 
 extern const struct policy *const policy_all[]; /* sorted by name, NULL-terminated */
 const struct policy *policy_find(const char *name);
+
+int policy_check(const struct policy *policy, const void *params, struct err *err) MUST_CHECK;
 
 /* A policy with its options, as given on a command line. */
 struct policy_use {

@@ -5,6 +5,7 @@
 
 const char *const flush_names[] = {"async", "blocking", NULL};
 const char *const grads_names[] = {"fp32", "bf16", NULL};
+const char *const unscale_names[] = {"fused", "separate", NULL};
 
 static op_id reduce_stream(struct build *b, enum op_kind kind, double amount, op_id after)
 {
@@ -80,6 +81,13 @@ void steps_cpu_adam(struct build *b, size_t subgroup, enum op_kind adam, bool ha
 	build_subject(b, subgroup);
 }
 
+void steps_cpu_zero3(struct build *b, size_t subgroup)
+{
+	steps_cpu_adam(b, subgroup, OP_CPU_ADAM, true);
+	build_main(b, OP_PUSH_PAGEABLE, b->workload->subgroups[subgroup].n_params);
+	build_subject(b, subgroup);
+}
+
 op_id steps_gpu_adam(struct build *b, size_t subgroup, op_id after)
 {
 	const op_id op = build_enqueue(b, OP_GPU_ADAM, b->workload->subgroups[subgroup].n_params, after, NO_OP);
@@ -110,6 +118,12 @@ void steps_hold_states(struct build *b)
 		steps_hold(b, POOL_HOST, MEM_PARAMS, 2 * n_params);
 		steps_hold(b, POOL_HOST, MEM_RESERVED, b->schedule->cost->hw->host_overhead_bytes_per_param * n_params);
 	}
+}
+
+void steps_memory_states(struct build *b, const void *params)
+{
+	(void)params;
+	steps_hold_states(b);
 }
 
 void steps_hand_over(struct hand_over *h, struct build *b, size_t subgroup, bool is_window_end)

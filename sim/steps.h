@@ -14,6 +14,9 @@ extern const char *const flush_names[]; /* NULL-terminated option words */
 enum grads { GRADS_FP32, GRADS_BF16 };
 extern const char *const grads_names[];
 
+enum unscale { UNSCALE_FUSED, UNSCALE_SEPARATE };
+extern const char *const unscale_names[];
+
 /* Gradients of one bucket as DeepSpeed ZeRO-3 offload moves them, on the serial reduce stream: reduce-scatter, 16-bit round trip
  * over PCIe (accumulating with earlier micro-batches), then the host copy of the CPU-updated part: blocking pageable
  * conversion on MAIN, or asynchronous pinned D2H of `host_bytes` per parameter. Streamed parts stay on the GPU. */
@@ -25,6 +28,8 @@ void steps_flush_none(struct build *b, const struct bucket *bucket);
 
 /* MAIN updates one subgroup: host overhead, unscale if separate, Adam of the given kind. */
 void steps_cpu_adam(struct build *b, size_t subgroup, enum op_kind adam, bool has_unscale);
+/* The same as DeepSpeed ZeRO-3 does it, with the host cast and pageable push that follow. */
+void steps_cpu_zero3(struct build *b, size_t subgroup);
 /* Enqueues GPU Adam of a subgroup after `after`. */
 op_id steps_gpu_adam(struct build *b, size_t subgroup, op_id after);
 enum op_kind steps_adam_kind(enum grads grads, bool is_fused);
@@ -34,6 +39,8 @@ double steps_pinned_bytes(double bytes);
 /* Memory held from start to end: GPU-resident subgroups 16 B per parameter; on the host fp32 P, M, V, gradient, 16-bit copy and
  * the profile's overhead of every other subgroup. */
 void steps_hold_states(struct build *b);
+/* policy.memory of policies that hold nothing else. */
+void steps_memory_states(struct build *b, const void *params);
 void steps_hold(struct build *b, enum pool pool, enum mem mem, double bytes);
 
 /* Interleaved updates (dos, hybrid): device work of GPU-scheduled subgroup number j under a chain's stream order. */

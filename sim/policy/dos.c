@@ -12,8 +12,6 @@
 #include "sim/policy.h"
 #include "sim/steps.h"
 
-enum unscale { UNSCALE_FUSED, UNSCALE_SEPARATE };
-static const char *const unscale_names[] = {"fused", "separate", NULL};
 
 struct params {
 	double ratio; /* first member: has no given flag */

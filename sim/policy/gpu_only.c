@@ -10,12 +10,6 @@
 #include "sim/policy.h"
 #include "sim/steps.h"
 
-static int check(const void *params, struct err *err)
-{
-	(void)params, (void)err;
-	return 0;
-}
-
 static void place(enum place *places, const void *params, const struct workload *workload)
 {
 	(void)params;
@@ -38,19 +32,12 @@ static void update(struct build *b, const void *params)
 	build_wait(b, last);
 }
 
-static void memory(struct build *b, const void *params)
-{
-	(void)params;
-	steps_hold_states(b);
-}
-
 const struct policy policy_gpu_only = {
     .name = "gpu-only",
     .summary = "optimizer state on the GPU, updated there; the limit without offload",
     .source = "ZeRO stage 3, arXiv 1910.02054",
-    .check = check,
     .place = place,
     .flush = flush,
     .update = update,
-    .memory = memory,
+    .memory = steps_memory_states,
 };

@@ -17,8 +17,6 @@
 
 enum prefetch { PREFETCH_STEP, PREFETCH_BACKWARD };
 static const char *const prefetch_names[] = {"step", "backward", NULL};
-enum unscale { UNSCALE_FUSED, UNSCALE_SEPARATE };
-static const char *const unscale_names[] = {"fused", "separate", NULL};
 
 struct params {
 	const char *mask; /* "0110..": repeated over the subgroups; NULL: by fraction */

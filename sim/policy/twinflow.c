@@ -27,12 +27,6 @@ static const struct opt opts[] = {
         .arg = "async|blocking", .help = "gradients to the host: pinned and asynchronous, or pageable and blocking"},
 };
 
-static int check(const void *params, struct err *err)
-{
-	(void)params, (void)err;
-	return 0;
-}
-
 static void place(enum place *places, const void *params, const struct workload *workload)
 {
 	const struct params *const p = params;
@@ -56,21 +50,12 @@ static void update(struct build *b, const void *params)
 			if (b->places[x] == PLACE_GPU)
 				last = steps_gpu_adam(b, x, last);
 	for (size_t x = 0; x < b->workload->n_subgroups; x++) {
-		if (b->places[x] == PLACE_CPU) {
-			steps_cpu_adam(b, x, OP_CPU_ADAM, true);
-			build_main(b, OP_PUSH_PAGEABLE, b->workload->subgroups[x].n_params);
-			build_subject(b, x);
-		} else if (p->mode == MODE_SERIAL) {
+		if (b->places[x] == PLACE_CPU)
+			steps_cpu_zero3(b, x);
+		else if (p->mode == MODE_SERIAL)
 			build_wait(b, steps_gpu_adam(b, x, NO_OP));
-		}
 	}
 	build_wait(b, last);
-}
-
-static void memory(struct build *b, const void *params)
-{
-	(void)params;
-	steps_hold_states(b);
 }
 
 const struct policy policy_twinflow = {
@@ -80,9 +65,8 @@ const struct policy policy_twinflow = {
     .opts = opts,
     .n_opts = sizeof opts / sizeof *opts,
     .params_size = sizeof(struct params),
-    .check = check,
     .place = place,
     .flush = flush,
     .update = update,
-    .memory = memory,
+    .memory = steps_memory_states,
 };

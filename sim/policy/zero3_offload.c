@@ -18,12 +18,6 @@ static const struct opt opts[] = {
         .arg = "async|blocking", .help = "gradients to the host: pinned and asynchronous, or pageable and blocking"},
 };
 
-static int check(const void *params, struct err *err)
-{
-	(void)params, (void)err;
-	return 0;
-}
-
 static void place(enum place *places, const void *params, const struct workload *workload)
 {
 	(void)params;
@@ -40,17 +34,8 @@ static void flush(struct build *b, const void *params, const struct bucket *buck
 static void update(struct build *b, const void *params)
 {
 	(void)params;
-	for (size_t x = 0; x < b->workload->n_subgroups; x++) {
-		steps_cpu_adam(b, x, OP_CPU_ADAM, true);
-		build_main(b, OP_PUSH_PAGEABLE, b->workload->subgroups[x].n_params);
-		build_subject(b, x);
-	}
-}
-
-static void memory(struct build *b, const void *params)
-{
-	(void)params;
-	steps_hold_states(b);
+	for (size_t x = 0; x < b->workload->n_subgroups; x++)
+		steps_cpu_zero3(b, x);
 }
 
 const struct policy policy_zero3_offload = {
@@ -60,9 +45,8 @@ const struct policy policy_zero3_offload = {
     .opts = opts,
     .n_opts = sizeof opts / sizeof *opts,
     .params_size = sizeof(struct params),
-    .check = check,
     .place = place,
     .flush = flush,
     .update = update,
-    .memory = memory,
+    .memory = steps_memory_states,
 };

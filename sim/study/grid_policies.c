@@ -57,7 +57,7 @@ static int add_policy(struct grid_policy *entry, const char *text, struct arena 
 	for (size_t pair = 0; pair < spec.n_pairs; pair++)
 		if (add_pair(entry, &spec, pair, arena, err))
 			return err->code;
-	return entry->n_axes == 0 ? policy->check(entry->base, err) : 0;
+	return entry->n_axes == 0 ? policy_check(policy, entry->base, err) : 0;
 }
 
 int grid_add_policies(struct grid *grid, const char *text, struct err *err)

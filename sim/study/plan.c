@@ -56,7 +56,7 @@ static int resolve(struct policy_use *use, const struct plan *plan, size_t batch
 	*use = (struct policy_use){.policy = from->policy, .params = arena_zalloc(arena, 1, from->policy->params_size + 1)};
 	if (from->policy->params_size)
 		memcpy(use->params, from->params, from->policy->params_size);
-	if (from->policy->check(use->params, err))
+	if (policy_check(from->policy, use->params, err))
 		return err->code;
 	if (from->policy->resolve)
 		from->policy->resolve(use->params, q->hw, &plan->space.batches[batch].workload, q->threads);

@@ -188,7 +188,7 @@ static void resolve(struct row_done *row, struct runner *r, struct arena *texts)
 	r->is_resolved = false;
 	if (r->workload_err.code)
 		return refuse(row, r->workload_err.text, texts);
-	if (use->policy->check(use->params, &err))
+	if (policy_check(use->policy, use->params, &err))
 		return refuse(row, err.text, texts);
 	if (use->policy->resolve)
 		use->policy->resolve(use->params, r->hw, &r->workload, r->point.threads);

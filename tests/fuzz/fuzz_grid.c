@@ -47,7 +47,7 @@ static void check_point(const struct grid *grid, size_t index, const struct hwpr
 	grid_scale(hw, &scale, grid, point.setting, arena);
 	assert(point.use.policy && point.sharing && point.hw == 0);
 	const char *const text = policy_use_canonical(&point.use, arena);
-	if (point.use.policy->check(point.use.params, &err))
+	if (policy_check(point.use.policy, point.use.params, &err))
 		return;
 	const int code = policy_use_parse(&again, text, arena, &err);
 	assert(code == 0);
