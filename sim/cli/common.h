@@ -63,7 +63,7 @@ struct command_line {
 	void *params; /* of own options */
 };
 
-/* Parses and fills c; *rest are the arguments that are no options. With --help prints it and sets c->wants_help: the
+/* Parses and fills c; *rest are the arguments that are no options; NULL: there must be none. With --help prints it and sets c->wants_help: the
  * command returns 0 then. */
 int common_parse(struct common *c, const struct command_line *line, int argc, char **argv, struct opt_list *rest,
     struct arena *arena, struct err *err) MUST_CHECK;

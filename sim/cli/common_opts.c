@@ -189,7 +189,7 @@ int common_parse(struct common *c, const struct command_line *line, int argc, ch
     struct arena *arena, struct err *err)
 {
 	struct opt_table tables[TABLES_MAX];
-	struct opt_list seen;
+	struct opt_list seen, arguments = {0};
 
 	*c = (struct common){0};
 	const size_t n_tables = list_tables(tables, c, line);
@@ -206,8 +206,12 @@ int common_parse(struct common *c, const struct command_line *line, int argc, ch
 	}
 	for (size_t i = 0; i < n_tables; i++)
 		opt_defaults(tables[i].params, tables[i].opts, tables[i].n_opts, arena);
-	*rest = (struct opt_list){0};
-	if (opt_parse_argv_seen(tables, n_tables, argc, argv, rest, &seen, arena, err) && explain_option(tables, n_tables, argc, argv, err))
+	if (opt_parse_argv_seen(tables, n_tables, argc, argv, &arguments, &seen, arena, err) && explain_option(tables, n_tables, argc, argv, err))
 		return err_wrap(err, "%s", line->name);
-	return use_settings(c, line, tables, n_tables, &seen, arena, err);
+	const int code = use_settings(c, line, tables, n_tables, &seen, arena, err);
+	if (rest)
+		*rest = arguments;
+	else if (!code && arguments.n > 0)
+		return err_set(err, STATUS_USAGE, "%s: unexpected argument '%s'", line->name, arguments.items[0]);
+	return code;
 }

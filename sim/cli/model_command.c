@@ -305,11 +305,8 @@ int command_model(int argc, char **argv, struct err *err)
 	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_SCALE | COMMON_UNCERTAINTY};
 	struct arena arena = {0};
 	struct common c;
-	struct opt_list rest;
 
-	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
-	if (!code && !c.wants_help && rest.n > 0)
-		code = err_set(err, STATUS_USAGE, "model: unexpected argument '%s'", rest.items[0]);
+	int code = common_parse(&c, &line, argc, argv, NULL, &arena, err);
 	if (!code && !c.wants_help)
 		code = model(&c, &arena, err);
 	arena_release(&arena);

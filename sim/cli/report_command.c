@@ -30,10 +30,8 @@ static const char *join(int argc, char **argv, struct arena *arena)
 	return text;
 }
 
-static int check(const struct common *c, const struct params *p, const struct opt_list *rest, struct err *err)
+static int check(const struct common *c, const struct params *p, struct err *err)
 {
-	if (rest->n > 0)
-		return err_set(err, STATUS_USAGE, "report: unexpected argument '%s'", rest->items[0]);
 	if (!p->db)
 		return err_set(err, STATUS_USAGE, "report: --db is missing: a database of dos sweep");
 	if (c->format != FORMAT_TABLE)
@@ -72,11 +70,10 @@ int command_report(int argc, char **argv, struct err *err)
 	    .params = &params};
 	struct arena arena = {0};
 	struct common c;
-	struct opt_list rest;
 
-	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
+	int code = common_parse(&c, &line, argc, argv, NULL, &arena, err);
 	if (!code && !c.wants_help)
-		code = check(&c, &params, &rest, err);
+		code = check(&c, &params, err);
 	if (!code && !c.wants_help) {
 		const struct report_input input = {.db = params.db, .where = params.where, .title = params.title,
 		    .command = join(argc, argv, &arena), .has_plots = !params.has_no_plots};

@@ -194,11 +194,8 @@ int command_simulate(int argc, char **argv, struct err *err)
 	    .params = &params};
 	struct arena arena = {0};
 	struct common c;
-	struct opt_list rest;
 
-	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
-	if (!code && !c.wants_help && rest.n > 0)
-		code = err_set(err, STATUS_USAGE, "simulate: unexpected argument '%s'", rest.items[0]);
+	int code = common_parse(&c, &line, argc, argv, NULL, &arena, err);
 	if (!code && !c.wants_help)
 		code = simulate(&c, &params, &arena, err);
 	arena_release(&arena);

@@ -82,8 +82,6 @@ static int parse_shard(struct sweep_flags *flags, struct err *err)
 
 int sweep_flags_parse(struct sweep_flags *flags, int argc, char **argv, struct arena *arena, struct err *err)
 {
-	struct opt_list rest;
-
 	*flags = (struct sweep_flags){.db = NULL};
 	const struct opt *const opts = list_opts(flags, arena);
 	const struct command_line line = {.name = "sweep",
@@ -96,12 +94,10 @@ int sweep_flags_parse(struct sweep_flags *flags, int argc, char **argv, struct a
 	    .opts = opts,
 	    .n_opts = N_OWN + flags->n_axes,
 	    .params = flags};
-	if (common_parse(&flags->common, &line, argc, argv, &rest, arena, err))
+	if (common_parse(&flags->common, &line, argc, argv, NULL, arena, err))
 		return err->code;
 	if (flags->common.wants_help)
 		return 0;
-	if (rest.n > 0)
-		return err_set(err, STATUS_USAGE, "sweep: unexpected argument '%s'", rest.items[0]);
 	if (!flags->db && !flags->is_dry_run)
 		return err_set(err, STATUS_USAGE, "sweep: --db is missing: a file for the results");
 	return parse_shard(flags, err);
