@@ -42,9 +42,16 @@ static int fail(struct err *err, const char *path)
 	return err_set(err, STATUS_ENV, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-static int files_name(struct files *files, const struct gnuplot_job *job, struct arena *arena, struct err *err)
+int gnuplot_folder(char **folder, struct arena *arena, struct err *err)
 {
 	const char *const temp = getenv("TMPDIR");
+
+	*folder = arena_printf(arena, "%s/dos-plot-XXXXXX", temp && *temp ? temp : "/tmp");
+	return mkdtemp(*folder) ? 0 : fail(err, *folder);
+}
+
+static int files_name(struct files *files, const struct gnuplot_job *job, struct arena *arena, struct err *err)
+{
 	const int stem = (int)(strrchr(job->output, '.') - job->output);
 
 	*files = (struct files){0};
@@ -53,12 +60,10 @@ static int files_name(struct files *files, const struct gnuplot_job *job, struct
 		files->data = arena_printf(arena, "%.*s.dat", stem, job->output);
 		return 0;
 	}
-	char *const folder = arena_printf(arena, "%s/dos-plot-XXXXXX", temp && *temp ? temp : "/tmp");
-	if (!mkdtemp(folder))
-		return fail(err, folder);
-	files->folder = folder;
-	files->script = arena_printf(arena, "%s/plot.gp", folder);
-	files->data = arena_printf(arena, "%s/plot.dat", folder);
+	if (gnuplot_folder(&files->folder, arena, err))
+		return err->code;
+	files->script = arena_printf(arena, "%s/plot.gp", files->folder);
+	files->data = arena_printf(arena, "%s/plot.dat", files->folder);
 	return 0;
 }
 

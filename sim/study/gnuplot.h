@@ -18,6 +18,8 @@ struct gnuplot_job {
 
 /* By the output's suffix: "svg", "png" or "pdf". STATUS_USAGE lists them. */
 int gnuplot_suffix(const char **suffix, const char *output, struct err *err) MUST_CHECK;
+/* Makes a folder of this process alone in $TMPDIR or /tmp; the caller removes it. STATUS_ENV. */
+int gnuplot_folder(char **folder, struct arena *arena, struct err *err) MUST_CHECK;
 /* *warnings: what gnuplot said although it succeeded, "" nothing; arena. STATUS_ENV: no gnuplot, it failed, or a file cannot be
  * written. */
 int gnuplot_draw(const char **warnings, struct plot *plot, const struct gnuplot_job *job, struct err *err) MUST_CHECK;

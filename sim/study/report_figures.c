@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The figures of a report: drawn by the kinds of dos plot, then taken into the page. A kind that cannot draw a selection is left out,
  * and a note says why. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,11 +224,9 @@ static int write_all(struct figures *f, struct err *err)
 int report_figures(const struct report *report, struct err *err)
 {
 	struct figures f = {.report = report};
-	const char *const temp = getenv("TMPDIR");
 
-	f.folder = arena_printf(report->arena, "%s/dos-report-XXXXXX", temp && *temp ? temp : "/tmp");
-	if (!mkdtemp(f.folder))
-		return err_set(err, STATUS_ENV, "%s: cannot be written: %s", f.folder, strerror(errno));
+	if (gnuplot_folder(&f.folder, report->arena, err))
+		return err->code;
 	f.path = arena_printf(report->arena, "%s/figure.svg", f.folder);
 	const int code = write_all(&f, err);
 	unlink(f.path);
