@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include "model/base/leftovers.h"
+
 static volatile sig_atomic_t seen;
 static time_t first_s;
 
@@ -12,6 +14,7 @@ static void note(int signal_number)
 {
 	const time_t now_s = time(NULL);
 	if (seen && now_s > first_s + 1) {
+		leftovers_remove();
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "model/base/leftovers.h"
 #include "sim/cli/command.h"
 
 static int print_help(void)
@@ -56,6 +57,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_ALL, "C");
 	gsl_set_error_handler_off();
+	leftovers_catch_signals();
 	int code = run(argc, argv, &err);
 	if (code == STATUS_OK && (fflush(stdout) != 0 || ferror(stdout)))
 		code = err_set(&err, STATUS_ENV, "standard output: cannot be written");

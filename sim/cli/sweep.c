@@ -9,7 +9,7 @@
 #include "sim/cli/sweep_flags.h"
 #include "sim/study/sweep.h"
 
-/* Set by SIGINT and SIGTERM: a handler has no arguments. */
+/* Set by SIGHUP, SIGINT and SIGTERM: a handler has no arguments. */
 static atomic_int stop_signal;
 
 static void on_signal(int number)
@@ -20,11 +20,13 @@ static void on_signal(int number)
 /* The first signal ends the sweep in good order; the second, the process. */
 static void catch_signals(void)
 {
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before;
 
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+		sigaction(SIGHUP, &action, NULL);
 }
 
 /* ---- talk */

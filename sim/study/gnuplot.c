@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "model/base/file_replace.h"
+#include "model/base/leftovers.h"
 #include "model/base/shipped.h"
 
 extern char **environ;
@@ -33,8 +34,9 @@ int gnuplot_suffix(const char **suffix, const char *output, struct err *err)
 /* ---- files */
 
 struct files {
-	char *folder; /* temporary, NULL: kept beside the output */
-	const char *script, *data;
+	char *folder; /* temporary */
+	const char *script, *data; /* in it, or kept beside the output */
+	const char *drawing; /* in it: gnuplot does not notice a full disk, so what it drew is copied */
 };
 
 static int fail(struct err *err, const char *path)
@@ -47,33 +49,45 @@ int gnuplot_folder(char **folder, struct arena *arena, struct err *err)
 	const char *const temp = getenv("TMPDIR");
 
 	*folder = arena_printf(arena, "%s/dos-plot-XXXXXX", temp && *temp ? temp : "/tmp");
-	return mkdtemp(*folder) ? 0 : fail(err, *folder);
+	return leftovers_folder(*folder) ? 0 : fail(err, *folder);
 }
 
 static int files_name(struct files *files, const struct gnuplot_job *job, struct arena *arena, struct err *err)
 {
-	const int stem = (int)(strrchr(job->output, '.') - job->output);
+	const char *const suffix = strrchr(job->output, '.');
+	const int stem = (int)(suffix - job->output);
 
 	*files = (struct files){0};
+	if (gnuplot_folder(&files->folder, arena, err))
+		return err->code;
+	files->drawing = arena_printf(arena, "%s/plot%s", files->folder, suffix);
+	leftovers_add(files->drawing);
 	if (job->has_keep) {
 		files->script = arena_printf(arena, "%.*s.gp", stem, job->output);
 		files->data = arena_printf(arena, "%.*s.dat", stem, job->output);
 		return 0;
 	}
-	if (gnuplot_folder(&files->folder, arena, err))
-		return err->code;
 	files->script = arena_printf(arena, "%s/plot.gp", files->folder);
 	files->data = arena_printf(arena, "%s/plot.dat", files->folder);
+	leftovers_add(files->script);
+	leftovers_add(files->data);
 	return 0;
 }
 
-static void files_remove(const struct files *files)
+static void remove_noted(const char *path)
 {
-	if (!files->folder)
-		return;
-	unlink(files->script);
-	unlink(files->data);
-	rmdir(files->folder);
+	(void)remove(path); /* it may not have been made */
+	leftovers_drop(path);
+}
+
+static void files_remove(const struct files *files, const struct gnuplot_job *job)
+{
+	if (!job->has_keep) {
+		remove_noted(files->script);
+		remove_noted(files->data);
+	}
+	remove_noted(files->drawing);
+	remove_noted(files->folder);
 }
 
 static int write_data(const char *path, const struct plot *plot, struct arena *arena, struct err *err)
@@ -87,21 +101,25 @@ static int write_data(const char *path, const struct plot *plot, struct arena *a
 	return file_replace_commit(&file, err);
 }
 
-static int append_template(FILE *out, const char *name, struct arena *arena, struct err *err)
+static int append_file(FILE *out, const char *path, struct err *err)
 {
-	const char *path;
 	char buffer[4096];
 	size_t n;
-
-	if (shipped_find(&path, &templates, name, arena, err))
-		return err->code;
 	FILE *const in = fopen(path, "re");
+
 	if (!in)
 		return err_set(err, STATUS_INPUT, "%s: %s", path, strerror(errno));
 	while ((n = fread(buffer, 1, sizeof(buffer), in)) > 0)
 		fwrite(buffer, 1, n, out);
 	fclose(in);
 	return 0;
+}
+
+static int append_template(FILE *out, const char *name, struct arena *arena, struct err *err)
+{
+	const char *path;
+
+	return shipped_find(&path, &templates, name, arena, err) ? err->code : append_file(out, path, err);
 }
 
 static int write_script(const struct files *files, struct plot *plot, const struct gnuplot_job *job, struct err *err)
@@ -191,7 +209,6 @@ static int start(pid_t *pid, const char *script, const char *target, int errors,
 static int run(const char **messages, const char *script, const char *target, struct arena *arena, struct err *err)
 {
 	FILE *const errors = tmpfile();
-	struct stat info;
 	pid_t pid;
 	int status = 0;
 
@@ -203,15 +220,42 @@ static int run(const char **messages, const char *script, const char *target, st
 		return err_set(err, STATUS_ENV, "gnuplot: cannot be run: %s; it is in the package gnuplot-nox (apt-get install gnuplot-nox)",
 		    strerror(code));
 	}
+	leftovers_child(pid);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
 	}
+	leftovers_child(0);
 	*messages = read_messages(fileno(errors), arena);
 	fclose(errors);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return err_set(err, STATUS_ENV, "gnuplot failed: %s", **messages ? *messages : "it says nothing");
-	if (stat(target, &info) != 0 || (S_ISREG(info.st_mode) && info.st_size == 0))
-		return err_set(err, STATUS_ENV, "gnuplot wrote nothing: %s", **messages ? *messages : "it says nothing");
 	return 0;
+}
+
+/* gnuplot 5.4 ignores errors of writing and exits with 0: the last bytes tell. */
+static bool is_whole(const char *path)
+{
+	static const char *const ends[] = {"</svg>", "IEND\xae" "B`\x82", "%%EOF"};
+	char last[32];
+	FILE *const in = fopen(path, "re");
+
+	if (!in)
+		return false;
+	if (fseek(in, -(long)sizeof(last), SEEK_END) != 0)
+		rewind(in);
+	const size_t n = fread(last, 1, sizeof(last), in);
+	fclose(in);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (memmem(last, n, ends[i], strlen(ends[i])))
+			return true;
+	return false;
+}
+
+static int check_drawing(const struct files *files, const char *messages, struct err *err)
+{
+	if (is_whole(files->drawing))
+		return 0;
+	return err_set(err, STATUS_ENV, "gnuplot could not write the whole figure into %s%s%s; is there no space left?", files->folder,
+	    *messages ? ": " : "", messages);
 }
 
 int gnuplot_draw(const char **warnings, struct plot *plot, const struct gnuplot_job *job, struct err *err)
@@ -230,11 +274,16 @@ int gnuplot_draw(const char **warnings, struct plot *plot, const struct gnuplot_
 	if (!code)
 		code = write_script(&files, plot, job, err);
 	if (!code)
-		code = run(warnings, files.script, output.temp ? output.temp : output.path, plot->arena, err);
+		code = run(warnings, files.script, files.drawing, plot->arena, err);
+	if (!code)
+		code = check_drawing(&files, *warnings, err);
+	if (!code)
+		code = append_file(output.out, files.drawing, err);
 	if (code)
 		file_replace_cancel(&output);
 	else
 		code = file_replace_commit(&output, err);
-	files_remove(&files);
+	if (files.folder)
+		files_remove(&files, job);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "model/base/file_text.h"
+#include "model/base/leftovers.h"
 #include "sim/study/gnuplot.h"
 #include "sim/study/report_parts.h"
 #include "sim/study/svg_inline.h"
@@ -228,8 +229,11 @@ int report_figures(const struct report *report, struct err *err)
 	if (gnuplot_folder(&f.folder, report->arena, err))
 		return err->code;
 	f.path = arena_printf(report->arena, "%s/figure.svg", f.folder);
+	leftovers_add(f.path);
 	const int code = write_all(&f, err);
 	unlink(f.path);
 	rmdir(f.folder);
+	leftovers_drop(f.path);
+	leftovers_drop(f.folder);
 	return code;
 }

@@ -16,3 +16,12 @@ dos simulate --hw "$hw" --n-subgroups 4 --subgroup 1M --policy gpu-only -q >/dev
 echo "exit $?"
 run -o /dev/stdout | head -n 1 | cut -d, -f1-3
 run -o - | head -n 1 | cut -d, -f1-3
+# A link stays a link, also one to a file that is not there yet.
+mkdir real
+ln -s real/rows.csv link.csv
+ln -s "$PWD/link.csv" real/second.csv
+for out in link.csv real/second.csv link.csv; do run -o $out; done
+find . -type l -printf '%f\n' | sort
+cut -d, -f1-3 real/rows.csv
+ln -s loop.csv loop.csv
+run -o loop.csv
