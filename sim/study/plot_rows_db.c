@@ -47,7 +47,8 @@ static void read_row(struct plot_row *row, sqlite3_stmt *statement, struct arena
 	}
 }
 
-static int step_all(struct plot_rows *rows, sqlite3_stmt *statement, const char *path, struct arena *arena, struct err *err)
+static int step_all(struct plot_rows *rows, sqlite3_stmt *statement, const char *path, const char *where, struct arena *arena,
+    struct err *err)
 {
 	int code;
 
@@ -56,9 +57,13 @@ static int step_all(struct plot_rows *rows, sqlite3_stmt *statement, const char 
 			return err_set(err, STATUS_USAGE, "%s: more than %d runs are selected; --where SQL narrows it", path, PLOT_ROWS_MAX);
 		read_row(plot_rows_add(rows, arena), statement, arena);
 	}
-	if (code != SQLITE_DONE)
-		return err_set(err, STATUS_INPUT, "%s: %s", path, sqlite3_errmsg(sqlite3_db_handle(statement)));
-	return 0;
+	if (code == SQLITE_DONE)
+		return 0;
+	sqlite3 *const db = sqlite3_db_handle(statement);
+	if (where && ((code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_TOOBIG)) /* a value that the SQL asks for */
+		return err_set(err, STATUS_USAGE, "--where %s: %s; an SQL expression over the columns of v_runs would be accepted", where,
+		    sqlite3_errmsg(db));
+	return store_sqlite_error(db, path, err);
 }
 
 /* "h100-4x, a100-4x and 3 more" */
@@ -120,7 +125,7 @@ int plot_rows_from_db(struct plot_rows *rows, const char *path, const char *wher
 	if (!code)
 		code = prepare(&statement, db, path, where, needs, arena, err);
 	if (!code)
-		code = step_all(rows, statement, path, arena, err);
+		code = step_all(rows, statement, path, where, arena, err);
 	sqlite3_finalize(statement);
 	if (!code && rows->n == 0)
 		code = nothing_selected(db, path, where, needs, arena, err);

@@ -25,6 +25,8 @@ try dos plot stride --db runs.db --where "hw = 'x'" -o a.svg
 try dos plot fraction --db runs.db -o a.svg
 try dos plot heatmap --db runs.db -o a.svg
 try dos plot stride --db runs.db --where 'hw = nope' -o a.svg
+try dos plot stride --db runs.db --where 'abs(stride - stride - 9223372036854775807 - 1) > 0' -o a.svg
+try dos plot stride --db runs.db --where "length(zeroblob(2000000000)) > 0" -o a.svg
 try dos plot stride --db absent.db -o a.svg
 # a profile that is no longer the one of the database gives no closed form
 mkdir -p data/hwprofiles

@@ -27,6 +27,7 @@ dos sweep -q --hw h100-4x --policy dos:stride=2 --n-subgroups 20 --db update.db 
 dos report --db update.db --no-plots -o - | grep -oE 'an update|dos simulate.*' | sed 's/<[^>]*>//g' | head -n 2
 try dos report --db runs.db --where 'mbs = 7' -o b.html
 try dos report --db runs.db --where 'nope = 7' -o b.html
+try dos report --db runs.db --where 'abs(mbs - mbs - 9223372036854775807 - 1) > 0' -o b.html
 try dos report --db absent.db -o b.html
 echo 'no database' >text.db
 try dos report --db text.db -o b.html
