@@ -122,6 +122,8 @@ static int check_file(const char *path, struct err *err)
 		return err_set(err, STATUS_ENV, "%s: cannot be written: it is a directory", path);
 	if (!S_ISREG(info.st_mode))
 		return err_set(err, STATUS_ENV, "%s: cannot be written: it is no regular file", path);
+	if (info.st_size == 1) /* which SQLite takes for an empty file */
+		return err_set(err, STATUS_INPUT, "%s: is no SQLite database", path);
 	return 0;
 }
 
