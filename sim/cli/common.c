@@ -25,7 +25,7 @@ void common_note(const struct common *c, const char *fmt, ...)
 /* ---- machine */
 
 /* "RES=F" */
-static int apply_scale(struct hwprofile *hw, const char *item, struct arena *arena, struct err *err)
+static int apply_scale(struct hwprofile *hw, const char *item, struct opt_list *seen, struct arena *arena, struct err *err)
 {
 	const size_t length = strcspn(item, "=");
 	double factor;
@@ -34,17 +34,24 @@ static int apply_scale(struct hwprofile *hw, const char *item, struct arena *are
 		return err_set(err, STATUS_USAGE, "--scale %s: RES=F would be accepted, such as dram=1.5", item);
 	if (units_parse(&factor, UNIT_NONE, item + length + 1, err))
 		return err_wrap(err, "--scale %s", item);
-	return hwprofile_scale(hw, arena_printf(arena, "%.*s", (int)length, item), factor, err);
+	const char *const resource = arena_printf(arena, "%.*s", (int)length, item);
+	for (size_t i = 0; i < seen->n; i++)
+		if (strcmp(seen->items[i], resource) == 0)
+			return err_set(err, STATUS_USAGE, "--scale: %s is given twice; one factor would be accepted", resource);
+	opt_list_add(seen, resource, arena);
+	return hwprofile_scale(hw, resource, factor, err);
 }
 
 int common_scale(struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err)
 {
+	struct opt_list seen = {0};
+
 	for (size_t i = 0; i < c->scales.n; i++) {
 		struct opt_list items = {0};
 		if (opt_expand(&items, c->scales.items[i], ',', arena, err))
 			return err_wrap(err, "--scale");
 		for (size_t j = 0; j < items.n; j++)
-			if (apply_scale(hw, items.items[j], arena, err))
+			if (apply_scale(hw, items.items[j], &seen, arena, err))
 				return err->code;
 	}
 	return 0;

@@ -103,6 +103,10 @@ static int add_resource(struct grid_scale *scale, const char **rest, struct aren
 		return err_set(err, STATUS_USAGE, "--scale %s: RES=F would be accepted, such as dram=1.5", *rest);
 	const char *const end = values_end(values);
 	const char *const resource = arena_printf(arena, "%.*s", (int)length, *rest);
+	for (size_t i = 0; i < scale->n; i++)
+		if (strcmp(scale->resources[i], resource) == 0)
+			return err_set(err, STATUS_USAGE, "--scale: %s is given twice; one factor, or %s=F;F for several rows, would be accepted",
+			    resource, resource);
 	scale->resources = grown(scale->resources, scale->n, sizeof(*scale->resources), arena);
 	scale->factors = grown(scale->factors, scale->n, sizeof(*scale->factors), arena);
 	scale->resources[scale->n] = resource;

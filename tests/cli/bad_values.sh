@@ -35,5 +35,7 @@ try --model 7b --policy dos --scale dram
 try --model 7b --policy dos --scale drm=2
 try --model 7b --policy dos --scale dram=0
 try --model 7b --policy dos --scale dram=-1
+try --model 7b --policy dos --scale dram=2,dram=3
+try --model 7b --policy dos --scale dram=2 --scale cpu=2,dram=3
 try --policy dos --layers 2
 try --policy dos --layers 2 --hidden 64 --heads 4 --ffn 128

@@ -23,6 +23,7 @@ refused --policy dos --mbs 1,,2
 refused --policy dos --contention some
 refused --policy dos --scale ram=2
 refused --policy dos --scale dram
+refused --policy dos --scale dram=2,cpu=1,dram=3
 refused --policy dos:buffers=2
 refused --policy 'dos:stride=2;x'
 refused --policy dos --shard 0/4
