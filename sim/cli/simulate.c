@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * dos simulate: one iteration under each policy. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/cli/command.h"
@@ -78,8 +79,8 @@ static void note_chosen(const struct common *c, const struct trial *trial, const
 	for (size_t i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++) {
 		const char *const value = strstr(trial->policy, chosen[i]);
 		if (value && !strstr(spec, chosen[i]))
-			common_note(c, "policy %s: %.*s, the optimum of the closed form", trial->use.policy->name,
-			    (int)strcspn(value, ","), value);
+			common_note(c, "policy %s: %s%.6g, the optimum of the closed form", trial->use.policy->name, chosen[i],
+			    strtod(value + strlen(chosen[i]), NULL));
 	}
 }
 
