@@ -90,7 +90,7 @@ struct draws {
 	const struct trial_input *inputs; /* canonical policies */
 	size_t n;
 	double *values; /* [QUANTITY_N][n][n_samples] */
-	double *times_s; /* [n_samples][n]: iteration, INFINITY when it does not fit */
+	double *times_s; /* [n_samples][n]: compared_s, INFINITY when it does not fit */
 };
 
 static void keep(double values[QUANTITY_N], const struct metrics *m)
@@ -104,6 +104,14 @@ static void keep(double values[QUANTITY_N], const struct metrics *m)
 	values[QUANTITY_HOST_PEAK] = m->host_peak_bytes;
 }
 
+/* Iteration time over sequences, which are as long for all on as many GPUs; an update alone has none. */
+static double compared_s(const struct metrics *m, const struct batch *b)
+{
+	const double n_sequences = b->mbs * b->grad_accum;
+
+	return n_sequences > 0 ? m->iteration_s / n_sequences : m->iteration_s;
+}
+
 /* All alternatives on one draw. */
 static void run_draw(void *context, size_t draw, size_t worker)
 {
@@ -115,16 +123,16 @@ static void run_draw(void *context, size_t draw, size_t worker)
 	for (size_t i = 0; i < d->n; i++) {
 		struct trial_input input = d->inputs[i];
 		double values[QUANTITY_N] = {0};
-		struct trial trial;
+		struct metrics metrics;
 		struct err err;
 		if (i == 0 || input.hw != d->inputs[i - 1].hw)
 			sampler_draw(hw, &d->u->sampler, input.hw, draw);
 		input.hw = hw;
 		arena_reset(&arena);
-		const bool has_run = trial_run(&trial, &input, &arena, &err) == 0;
+		const bool has_run = trial_run_short(&metrics, &input, &arena, &err) == 0;
 		if (has_run)
-			keep(values, &trial.metrics);
-		d->times_s[draw * d->n + i] = has_run && trial.metrics.fits ? trial.metrics.iteration_s : INFINITY;
+			keep(values, &metrics);
+		d->times_s[draw * d->n + i] = has_run && metrics.fits ? compared_s(&metrics, &input.batch) : INFINITY;
 		for (size_t q = 0; q < QUANTITY_N; q++)
 			d->values[(q * d->n + i) * d->u->n_samples + draw] = values[q];
 	}
@@ -132,40 +140,86 @@ static void run_draw(void *context, size_t draw, size_t worker)
 	free(hw);
 }
 
-void interval_best(double *p_best, const double *times_s, size_t n, size_t n_draws, double own_log_sd, unsigned long long seed)
+/* Times of a draw with their factors. Factors of settings are drawn last: with one setting they change nothing. */
+static void draw_times(double *times_s, double *factors, gsl_rng *rng, const struct contest *c, size_t draw)
 {
-	gsl_rng *const rng = gsl_rng_alloc(gsl_rng_taus2);
 	const unsigned long long other = 0x5851f42d4c957f2dull; /* another stream than the profile's */
 
-	for (size_t i = 0; i < n; i++)
-		p_best[i] = 0;
-	for (size_t draw = 0; draw < n_draws; draw++) {
-		double best_s = INFINITY;
-		size_t best = n;
-		gsl_rng_set(rng, sample_seed(seed ^ other, draw));
-		for (size_t i = 0; i < n; i++) {
-			const double factor = exp(own_log_sd * gsl_ran_gaussian_ziggurat(rng, 1));
-			const double time_s = times_s[draw * n + i] * factor;
-			if (time_s < best_s) {
-				best_s = time_s;
-				best = i;
-			}
-		}
-		if (best < n)
-			p_best[best]++;
+	gsl_rng_set(rng, sample_seed(c->seed ^ other, draw));
+	for (size_t i = 0; i < c->n; i++)
+		times_s[i] = c->times_s[draw * c->n + i] * exp(c->own_log_sd * gsl_ran_gaussian_ziggurat(rng, 1));
+	for (size_t i = 0; c->settings && i < c->n; i++)
+		factors[i] = exp(c->setting_log_sd * gsl_ran_gaussian_ziggurat(rng, 1));
+	for (size_t i = 0; c->settings && i < c->n; i++)
+		times_s[i] *= factors[c->settings[i]];
+}
+
+static void count_draw(double *p_best, double *p_faster, const double *times_s, size_t n)
+{
+	size_t best = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		best = times_s[i] < times_s[best] ? i : best;
+		if (p_faster && times_s[i] < times_s[0])
+			p_faster[i]++;
 	}
-	for (size_t i = 0; i < n; i++)
-		p_best[i] /= (double)n_draws;
+	if (n > 0 && isfinite(times_s[best]))
+		p_best[best]++;
+}
+
+void contest_judge(double *p_best, double *p_faster, const struct contest *c)
+{
+	gsl_rng *const rng = gsl_rng_alloc(gsl_rng_taus2);
+	double *const times_s = xmalloc(2 * c->n + 1, sizeof(*times_s));
+
+	for (size_t i = 0; i < c->n; i++) {
+		p_best[i] = 0;
+		if (p_faster)
+			p_faster[i] = 0;
+	}
+	for (size_t draw = 0; draw < c->n_draws; draw++) {
+		draw_times(times_s, times_s + c->n, rng, c, draw);
+		count_draw(p_best, p_faster, times_s, c->n);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		p_best[i] /= (double)c->n_draws;
+		if (p_faster)
+			p_faster[i] /= (double)c->n_draws;
+	}
+	free(times_s);
 	gsl_rng_free(rng);
+}
+
+/* As prediction_same_setting has it, from which the shared part is known. */
+static bool is_same_setting(const struct trial_input *a, const struct trial_input *b)
+{
+	const struct batch *const x = &a->batch, *const y = &b->batch;
+
+	return a->hw == b->hw && x->gpus == y->gpus && x->mbs == y->mbs && x->grad_accum == y->grad_accum && x->seq == y->seq &&
+	    x->has_checkpointing == y->has_checkpointing && x->subgroup_params == y->subgroup_params && x->n_subgroups == y->n_subgroups;
+}
+
+/* The first alternative in each one's setting. */
+static size_t *find_settings(const struct draws *d, struct arena *arena)
+{
+	size_t *const settings = arena_alloc(arena, d->n + 1, sizeof(*settings));
+
+	for (size_t i = 0; i < d->n; i++)
+		for (settings[i] = 0; settings[i] < i && !is_same_setting(&d->inputs[settings[i]], &d->inputs[i]);)
+			settings[i]++;
+	return settings;
 }
 
 static void summarise(struct outcome *outcomes, const struct draws *d, const double *nominal, struct arena *arena)
 {
 	const struct discrepancy *const off = &d->u->discrepancy;
 	const size_t n_samples = d->u->n_samples;
-	double *const p_best = arena_alloc(arena, d->n + 1, sizeof(*p_best));
+	double *const p_best = arena_alloc(arena, d->n + 1, sizeof(*p_best)), *const p_faster = arena_alloc(arena, d->n + 1, sizeof(*p_faster));
+	const double all = off->log_sd[QUANTITY_ITERATION], own = off->own_log_sd[QUANTITY_ITERATION];
+	const struct contest contest = {.times_s = d->times_s, .n = d->n, .n_draws = n_samples, .settings = find_settings(d, arena),
+	    .own_log_sd = own, .setting_log_sd = sqrt(all * all - own * own), .seed = d->u->seed};
 
-	interval_best(p_best, d->times_s, d->n, n_samples, off->own_log_sd[QUANTITY_ITERATION], d->u->seed);
+	contest_judge(p_best, p_faster, &contest);
 	for (size_t i = 0; i < d->n; i++) {
 		size_t n_fits = 0;
 		for (size_t q = 0; q < QUANTITY_N; q++)
@@ -174,6 +228,7 @@ static void summarise(struct outcome *outcomes, const struct draws *d, const dou
 		for (size_t draw = 0; draw < n_samples; draw++)
 			n_fits += isfinite(d->times_s[draw * d->n + i]) ? 1 : 0;
 		outcomes[i].p_best = p_best[i];
+		outcomes[i].p_faster = p_faster[i];
 		outcomes[i].p_fits = (double)n_fits / (double)n_samples;
 	}
 }

@@ -4,7 +4,8 @@
  *
  * A prediction is a draw of the profile (sample.h) times a log-normal factor (discrepancy.h). The distribution of the two is a mixture
  * of log-normals about the draws, so its quantiles need no draws of the factor. All alternatives see the same draws; for who is best
- * each gets a factor of its own, of the part of the discrepancy that alternatives do not share.
+ * each gets a factor of its own, of the part of the discrepancy that alternatives do not share, and each setting (batch and partition)
+ * one of the part that only alternatives in the same setting share.
  */
 #ifndef SIM_STUDY_INTERVAL_H
 #define SIM_STUDY_INTERVAL_H
@@ -52,16 +53,25 @@ int uncertainty_init(struct uncertainty *u, const struct hwprofile *hw, const st
 /* One alternative. */
 struct outcome {
 	struct interval of[QUANTITY_N];
-	double p_best; /* that none of the others that fit has a shorter iteration; 0 when it does not fit */
+	double p_best; /* that none of the others that fit takes less time a token; 0 when it does not fit */
+	double p_faster; /* that it takes less time a token than the first alternative; 0 for that itself */
 	double p_fits;
 };
 
-/* Alternatives on one machine (inputs[].hw: the profile, maybe scaled), each with its canonical policy: what a SPEC leaves open is
+/* Alternatives on one machine (inputs[].hw: the profile, maybe scaled), as many GPUs and sequences as long, each with its canonical policy: what a SPEC leaves open is
  * decided once, by the profile as it is. STATUS_USAGE as trial_run. */
 int outcomes_find(struct outcome *outcomes, const struct uncertainty *u, const struct trial_input *inputs, size_t n, struct arena *arena,
     struct err *err) MUST_CHECK;
 
-/* Share of draws in which an alternative has the least time; times_s[draw * n + alternative], INFINITY when it is out. */
-void interval_best(double *p_best, const double *times_s, size_t n, size_t n_draws, double own_log_sd, unsigned long long seed);
+/* Alternatives and their times in every draw. */
+struct contest {
+	const double *times_s; /* [draw * n + alternative], INFINITY when it is out */
+	size_t n, n_draws;
+	const size_t *settings; /* [n], any numbers below n: those with the same share a factor; NULL: all do */
+	double own_log_sd, setting_log_sd; /* of an alternative's factor, of a setting's */
+	unsigned long long seed;
+};
+/* Shares of draws in which an alternative has the least time, and less than the first one; p_faster may be NULL. */
+void contest_judge(double *p_best, double *p_faster, const struct contest *contest);
 
 #endif

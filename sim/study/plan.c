@@ -134,27 +134,6 @@ int plan_input(struct trial_input *input, const struct plan *plan, size_t batch,
 	return 0;
 }
 
-/* Accumulation beyond four micro-batches adds one like the fourth each: what a phase leaves running ends long before. The best is
- * simulated as it is in the end. */
-static int run_short(struct metrics *m, const struct trial_input *in, struct arena *arena, struct err *err)
-{
-	enum { MICRO_BATCHES = 4 };
-	const double n_more = in->batch.grad_accum - MICRO_BATCHES;
-	struct trial_input input = *in;
-	struct trial trial, less;
-
-	if (n_more > 0)
-		input.batch.grad_accum = MICRO_BATCHES;
-	if (trial_run(&trial, &input, arena, err))
-		return err->code;
-	*m = trial.metrics;
-	input.batch.grad_accum = MICRO_BATCHES - 1;
-	if (n_more > 0 && trial_run(&less, &input, arena, err))
-		return err->code;
-	m->iteration_s += n_more > 0 ? n_more * (m->iteration_s - less.metrics.iteration_s) : 0;
-	return 0;
-}
-
 /* A cell that was judged is no error of the user's any more: a trial that is refused all the same counts as refused. */
 static void simulate_item(void *context, size_t item, size_t worker)
 {
@@ -166,7 +145,7 @@ static void simulate_item(void *context, size_t item, size_t worker)
 
 	arena_reset(arena);
 	cell->state = CELL_REFUSED;
-	if (plan_input(&input, s->plan, s->batch, cell->variant, arena, &err) || run_short(&cell->metrics, &input, arena, &err))
+	if (plan_input(&input, s->plan, s->batch, cell->variant, arena, &err) || trial_run_short(&cell->metrics, &input, arena, &err))
 		return;
 	cell->state = CELL_SIMULATED;
 }

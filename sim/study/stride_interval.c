@@ -37,7 +37,9 @@ struct stride_outcome *stride_outcomes(const struct uncertainty *u, const struct
 	struct draws d = {.u = u, .source = source, .n = n, .times_s = arena_alloc(arena, n * n_samples + 1, sizeof(double))};
 
 	parallel_for(n_samples, u->n_workers, run_draw, &d);
-	interval_best(p_best, d.times_s, n, n_samples, u->discrepancy.own_log_sd[QUANTITY_UPDATE], u->seed);
+	const struct contest contest = {.times_s = d.times_s, .n = n, .n_draws = n_samples,
+	    .own_log_sd = u->discrepancy.own_log_sd[QUANTITY_UPDATE], .seed = u->seed};
+	contest_judge(p_best, NULL, &contest);
 	for (size_t k = 0; k < n; k++) {
 		for (size_t draw = 0; draw < n_samples; draw++)
 			draws[draw] = d.times_s[draw * n + k];

@@ -66,3 +66,30 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 	metrics_compute(&t->metrics, &t->timeline, &t->schedule, &t->workload, gpu_params, arena);
 	return 0;
 }
+
+static void add_micro_batches(struct metrics *m, const struct metrics *one_less, double n)
+{
+	m->forward_s += n * (m->forward_s - one_less->forward_s);
+	m->backward_s += n * (m->backward_s - one_less->backward_s);
+	m->iteration_s += n * (m->iteration_s - one_less->iteration_s);
+}
+
+int trial_run_short(struct metrics *m, const struct trial_input *in, struct arena *arena, struct err *err)
+{
+	enum { MICRO_BATCHES = 4 };
+	const double n_more = in->batch.grad_accum - MICRO_BATCHES;
+	struct trial_input input = *in;
+	struct trial trial, less;
+
+	if (n_more > 0)
+		input.batch.grad_accum = MICRO_BATCHES;
+	if (trial_run(&trial, &input, arena, err))
+		return err->code;
+	*m = trial.metrics;
+	input.batch.grad_accum = MICRO_BATCHES - 1;
+	if (n_more > 0 && trial_run(&less, &input, arena, err))
+		return err->code;
+	if (n_more > 0)
+		add_micro_batches(m, &less.metrics, n_more);
+	return 0;
+}

@@ -38,6 +38,9 @@ struct trial {
 /* Runs one trial; everything lives in the arena. STATUS_USAGE for bad shapes and policies, and for more than TRIAL_PARTS_MAX. A trial that does not fit runs all the same: see
  * metrics.fits. */
 int trial_run(struct trial *trial, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
+/* Its metrics with accumulation beyond four micro-batches extrapolated: each more is like the fourth, since what a phase leaves running
+ * ends long before the next. */
+int trial_run_short(struct metrics *metrics, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
 /* The workload of a trial: gpus 0 is the profile's. STATUS_USAGE for more GPUs than it has. */
 int trial_workload(struct workload *workload, const struct hwprofile *hw, const struct shape *shape, const struct batch *batch,
     struct arena *arena, struct err *err) MUST_CHECK;

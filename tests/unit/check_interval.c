@@ -83,22 +83,48 @@ START_TEST(best)
 {
 	enum { N = 3, DRAWS = 4000 };
 	double *const times_s = arena_alloc(&arena, N * DRAWS, sizeof(*times_s));
-	double p[N];
+	struct contest contest = {.times_s = times_s, .n = N, .n_draws = DRAWS, .own_log_sd = 0.05, .seed = 3};
+	double p[N], faster[N];
 
 	for (size_t i = 0; i < DRAWS; i++) {
 		times_s[i * N] = times_s[i * N + 1] = 1;
 		times_s[i * N + 2] = INFINITY;
 	}
-	interval_best(p, times_s, N, DRAWS, 0.05, 3);
+	contest_judge(p, faster, &contest);
 	ck_assert_msg(fabs(p[0] - 0.5) < 0.04, "%g", p[0]); /* 5 standard errors */
 	assert_rel(p[0] + p[1], 1, 1e-12);
-	ck_assert(p[2] == 0);
+	ck_assert(p[2] == 0 && faster[0] == 0 && faster[2] == 0);
+	assert_rel(faster[1], p[1], 1e-12); /* of two */
 	for (size_t i = 0; i < DRAWS; i++)
 		times_s[i * N + 1] = 1.05; /* difference of logarithms 0.0488 = 0.69 of sqrt(2) 0.05 */
-	interval_best(p, times_s, N, DRAWS, 0.05, 3);
+	contest_judge(p, NULL, &contest);
 	assert_rel(p[0], 0.755, 0.04);
-	interval_best(p, times_s, N, DRAWS, 0, 3);
+	contest.own_log_sd = 0;
+	contest_judge(p, NULL, &contest);
 	ck_assert(p[0] == 1 && p[1] == 0);
+}
+END_TEST
+
+/* What a setting shares cancels inside it, and counts against others: 2 % apart are 0.28 of the sd of a difference of 0.05 sqrt(2). */
+START_TEST(settings)
+{
+	enum { N = 3, DRAWS = 4000 };
+	static const size_t alike[N] = {0, 0, 0}, third_alone[N] = {0, 0, 2};
+	double *const times_s = arena_alloc(&arena, N * DRAWS, sizeof(*times_s));
+	struct contest contest = {.times_s = times_s, .n = N, .n_draws = DRAWS, .settings = alike, .setting_log_sd = 0.05, .seed = 3};
+	double p[N], faster[N];
+
+	for (size_t i = 0; i < DRAWS; i++) {
+		times_s[i * N] = 1;
+		times_s[i * N + 1] = times_s[i * N + 2] = 1.02;
+	}
+	contest_judge(p, faster, &contest);
+	ck_assert(p[0] == 1 && faster[1] == 0 && faster[2] == 0);
+	contest.settings = third_alone;
+	contest_judge(p, faster, &contest);
+	ck_assert(p[1] == 0 && faster[1] == 0);
+	ck_assert_msg(fabs(faster[2] - 0.39) < 0.04, "%g", faster[2]); /* 5 standard errors */
+	assert_rel(p[0] + p[2], 1, 1e-12);
 }
 END_TEST
 
@@ -277,6 +303,7 @@ Suite *interval_suite(void)
 	tcase_add_test(core, both);
 	tcase_add_test(core, nothing_predicted);
 	tcase_add_test(core, best);
+	tcase_add_test(core, settings);
 	tcase_add_test(core, threads_do_not_matter);
 	tcase_add_test(core, common_random_numbers);
 	tcase_add_test(core, leave_one_out);
