@@ -32,6 +32,7 @@ struct common {
 	int sync; /* enum sync */
 	struct opt_list scales; /* RES=F[,..] */
 	long long uncertainty, seed; /* draws; 0: no intervals */
+	bool has_uncertainty; /* --uncertainty is given */
 	/* output */
 	int format; /* enum format */
 	const char *output;

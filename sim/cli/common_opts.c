@@ -59,8 +59,8 @@ static const struct opt sync_opts[] = {
         .help = "what the main thread waits for at the end of a phase"},
 };
 static const struct opt uncertainty_opts[] = {
-    {.name = "uncertainty", .kind = OPT_INT, .offset = AT(uncertainty), .min = 2, .max = 1e5, .arg = "N", .bare = "200",
-        .help = "90 % intervals, from N draws of the profile and the model's errors on other machines"},
+    {.name = "uncertainty", .kind = OPT_INT, .offset = AT(uncertainty), .min = 0, .max = 1e5, .arg = "N", .bare = "200",
+        .given_offset = AT(has_uncertainty), .help = "90 % intervals, from N draws of the profile and the model's errors on other machines; 0: none"},
     {.name = "seed", .kind = OPT_INT, .offset = AT(seed), .min = 0, .max = 0x1p53, .fallback = "1", .arg = "N", .help = "of the draws"},
 };
 static const struct opt output_opts[] = {
@@ -209,6 +209,8 @@ int common_parse(struct common *c, const struct command_line *line, int argc, ch
 	if (opt_parse_argv_seen(tables, n_tables, argc, argv, &arguments, &seen, arena, err) && explain_option(tables, n_tables, argc, argv, err))
 		return err_wrap(err, "%s", line->name);
 	const int code = use_settings(c, line, tables, n_tables, &seen, arena, err);
+	if (!code && c->uncertainty == 1)
+		return err_set(err, STATUS_USAGE, "%s: uncertainty: '1' is no sample; 0 for none, or 2 to 100000 would be accepted", line->name);
 	if (rest)
 		*rest = arguments;
 	else if (!code && arguments.n > 0)

@@ -7,6 +7,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/plan_config.h"
 #include "sim/cli/plan_report.h"
+#include "sim/cli/uncertainty.h"
 #include "sim/study/parallel.h"
 
 struct params {
@@ -118,6 +119,20 @@ static int apply_workers(struct opt_list *specs, const struct common *c, struct 
 
 /* ---- the answer */
 
+static int be_sure(struct plan_report *r, struct arena *arena, struct err *err)
+{
+	struct plan_sure *const sure = arena_alloc(arena, 1, sizeof(*sure));
+	struct uncertainty *const u = arena_alloc(arena, 1, sizeof(*u));
+
+	if (r->common->uncertainty == 0)
+		return 0;
+	if (uncertainty_of(u, r->common, r->plan->query.sharing, arena, err))
+		return err->code;
+	u->n_workers = r->plan->query.n_workers;
+	r->sure = sure;
+	return plan_sure_find(sure, r->plan, &r->near, &r->pay, u, arena, err);
+}
+
 static int explain(struct plan_report *r, const struct params *p, struct arena *arena, struct err *err)
 {
 	const struct plan_choice *const best = &r->plan->policies[r->plan->best].best;
@@ -132,6 +147,8 @@ static int explain(struct plan_report *r, const struct params *p, struct arena *
 	code = plan_near_find(&r->near, r->plan, arena, err);
 	if (!code)
 		code = plan_pay_find(&r->pay, r->plan, arena, err);
+	if (!code)
+		code = be_sure(r, arena, err);
 	if (!code && p->has_explain) {
 		code = sensitivity_find(s, &r->input, true, r->plan->query.n_workers, arena, err);
 		r->sensitivities = s;
@@ -170,6 +187,9 @@ static int print(const struct plan_report *r, const char *path, struct arena *ar
 	return file_replace_commit(&file, err);
 }
 
+/* Ends the search in a tenth of its time more. */
+static const long long default_samples = 100;
+
 static int plan(struct common *c, const struct params *p, struct arena *arena, struct err *err)
 {
 	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
@@ -178,6 +198,7 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 	struct opt_list specs;
 	struct plan_query query;
 
+	c->uncertainty = c->has_uncertainty ? c->uncertainty : default_samples;
 	int code = plan_config_check(&p->config, c, err);
 	if (!code)
 		code = check_sizes(p, err);
@@ -206,8 +227,10 @@ int command_plan(int argc, char **argv, struct err *err)
 	const struct command_line line = {.name = "plan",
 	    .usage = "--hw H --model M [--gpu-mem BYTES] [--host-mem BYTES] [--tokens-per-batch N] [OPTION]..",
 	    .about = "Searches policies, their options, subgroup size, micro-batch, accumulation and checkpointing for the least time per token\n"
-	             "within the memory, and says why nothing else. What a flag or a SPEC fixes is not searched. Exit 1: nothing fits.",
-	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC,
+	             "within the memory, and says why nothing else. What a flag or a SPEC fixes is not searched. Intervals are of 100 draws unless\n"
+	             "--uncertainty gives another number; 0 leaves them out. Exit 1: nothing fits.",
+	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC |
+	        COMMON_UNCERTAINTY,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),
 	    .params = &params};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/cli/plan_report.h"
+#include "sim/cli/uncertainty.h"
 
 enum { KEY_MAX = 32 };
 
@@ -71,8 +72,26 @@ static const char *spec_of(const struct plan *plan, const struct plan_choice *ch
 	return plan_input(&input, plan, choice->batch, choice->variant, arena, &err) ? NULL : input.policy;
 }
 
+/* Nothing without --uncertainty. */
+static void json_outcome(struct jsonw *w, const struct outcome *o, double tokens)
+{
+	if (!o)
+		return;
+	const struct interval *const v = &o->of[QUANTITY_ITERATION];
+	uncertainty_json_intervals(w, o->of);
+	jsonw_key(w, "tokens_per_s_interval");
+	jsonw_inline_object(w);
+	jsonw_member_number(w, "lo", tokens / v->hi);
+	jsonw_member_number(w, "hi", tokens / v->lo);
+	jsonw_end_object(w);
+	jsonw_member_number(w, "p_best", o->p_best);
+	jsonw_member_number(w, "p_faster", o->p_faster);
+	jsonw_member_number(w, "p_fits", o->p_fits);
+}
+
 /* Members of an open object. */
-static void json_choice(struct jsonw *w, const struct plan_report *r, const struct plan_choice *choice, struct arena *arena)
+static void json_choice(struct jsonw *w, const struct plan_report *r, const struct plan_choice *choice, const struct outcome *outcome,
+    struct arena *arena)
 {
 	const struct plan_batch *const batch = &r->plan->space.batches[choice->batch];
 	const struct metrics *const m = &choice->metrics;
@@ -86,6 +105,7 @@ static void json_choice(struct jsonw *w, const struct plan_report *r, const stru
 	jsonw_member_number(w, "slower_frac", plan_report_has_best(r) ? plan_report_slower(r, choice) : NAN);
 	jsonw_member_number(w, "gpu_short_bytes", plan_shortage(m, hw, POOL_GPU));
 	jsonw_member_number(w, "host_short_bytes", plan_shortage(m, hw, POOL_HOST));
+	json_outcome(w, outcome, batch->tokens);
 }
 
 static void json_policies(struct jsonw *w, const struct plan_report *r, struct arena *arena)
@@ -100,7 +120,7 @@ static void json_policies(struct jsonw *w, const struct plan_report *r, struct a
 		jsonw_object(w);
 		jsonw_member_string(w, "name", p->policy->name);
 		if (p->has_best || p->has_misfit)
-			json_choice(w, r, p->has_best ? &p->best : &p->misfit, arena);
+			json_choice(w, r, p->has_best ? &p->best : &p->misfit, plan_report_policy_outcome(r, order[i]), arena);
 		else
 			jsonw_member_string(w, "refusal", p->refusal);
 		jsonw_end_object(w);
@@ -115,7 +135,7 @@ static void json_changes(struct jsonw *w, const struct plan_report *r, struct ar
 	for (size_t i = 0; i < r->near.n; i++) {
 		jsonw_object(w);
 		jsonw_member_string(w, "change", r->near.changes[i].text);
-		json_choice(w, r, &r->near.changes[i].choice, arena);
+		json_choice(w, r, &r->near.changes[i].choice, plan_report_change_outcome(r, i), arena);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -187,6 +207,8 @@ static void json_pay(struct jsonw *w, const struct plan_report *r)
 	jsonw_member_number(w, "mbs", pay->is_found ? pay->input.batch.mbs : NAN);
 	jsonw_member_number(w, "grad_accum", pay->is_found ? pay->input.batch.grad_accum : NAN);
 	jsonw_member_bool(w, "offload_pays", !pay->is_found || pay->offload_gpu_s_per_token <= pay->gpu_s_per_token);
+	if (r->sure)
+		jsonw_member_number(w, "p_pays", r->sure->p_pays);
 	jsonw_end_object(w);
 }
 
@@ -231,11 +253,15 @@ void plan_report_json(FILE *out, const struct plan_report *r, struct arena *aren
 	jsonw_member_string(&w, "schema", "dos-plan/1");
 	json_question(&w, r);
 	json_counts(&w, &r->plan->counts);
+	if (r->sure)
+		uncertainty_json_about(&w, r->sure->uncertainty);
 	jsonw_member_bool(&w, "fits", plan_report_has_best(r));
 	if (plan_report_has_best(r)) {
 		jsonw_key(&w, "best");
 		jsonw_object(&w);
-		json_choice(&w, r, &r->plan->policies[r->plan->best].best, arena);
+		json_choice(&w, r, &r->plan->policies[r->plan->best].best, plan_report_policy_outcome(r, r->plan->best), arena);
+		if (r->sure)
+			jsonw_member_number(&w, "p_best_unchanged", r->sure->p_best_unchanged);
 		jsonw_member_string(&w, "command", plan_report_command(r, arena));
 		json_limits(&w, r);
 		jsonw_member_string(&w, "megatron", r->megatron);
@@ -259,10 +285,26 @@ static const struct table_column columns[] = {{"role", NULL, UNIT_NONE}, {"chang
     {"checkpointing", NULL, UNIT_NONE}, {"subgroup", NULL, UNIT_NONE}, {"n_subgroups", NULL, UNIT_NONE},
     {"iteration_s", NULL, UNIT_SECONDS}, {"tokens_per_s", NULL, UNIT_NONE}, {"slower_frac", NULL, UNIT_FRAC},
     {"gpu_peak_bytes", NULL, UNIT_BYTES}, {"host_peak_bytes", NULL, UNIT_BYTES}, {"fits", NULL, UNIT_NONE},
-    {"gpu_short_bytes", NULL, UNIT_BYTES}, {"host_short_bytes", NULL, UNIT_BYTES}};
+    {"gpu_short_bytes", NULL, UNIT_BYTES}, {"host_short_bytes", NULL, UNIT_BYTES},
+    {"iteration_lo_s", NULL, UNIT_SECONDS}, {"iteration_hi_s", NULL, UNIT_SECONDS}, {"parameter_frac", NULL, UNIT_FRAC},
+    {"discrepancy_frac", NULL, UNIT_FRAC}, {"p_best", NULL, UNIT_FRAC}, {"p_faster", NULL, UNIT_FRAC}, {"p_fits", NULL, UNIT_FRAC}};
+enum { N_SURE = 7 }; /* the last ones, with --uncertainty */
+
+static void csv_outcome(struct table *table, const struct outcome *o)
+{
+	const struct interval *const v = o ? &o->of[QUANTITY_ITERATION] : NULL;
+
+	table_number(table, v ? v->lo : NAN);
+	table_number(table, v ? v->hi : NAN);
+	table_number(table, v ? v->parameter_frac : NAN);
+	table_number(table, v ? v->discrepancy_frac : NAN);
+	table_number(table, o ? o->p_best : NAN);
+	table_number(table, o ? o->p_faster : NAN);
+	table_number(table, o ? o->p_fits : NAN);
+}
 
 static void csv_row(struct table *table, const struct plan_report *r, const char *role, const char *change,
-    const struct plan_choice *choice, struct arena *arena)
+    const struct plan_choice *choice, const struct outcome *outcome, struct arena *arena)
 {
 	const struct workload *const w = &r->plan->space.batches[choice->batch].workload;
 	const struct metrics *const m = &choice->metrics;
@@ -285,21 +327,24 @@ static void csv_row(struct table *table, const struct plan_report *r, const char
 	table_text(table, m->fits ? "yes" : "no");
 	table_number(table, plan_shortage(m, r->plan->query.hw, POOL_GPU));
 	table_number(table, plan_shortage(m, r->plan->query.hw, POOL_HOST));
+	if (r->sure)
+		csv_outcome(table, outcome);
 }
 
 void plan_report_csv(FILE *out, const struct plan_report *r, struct arena *arena)
 {
-	struct table *const table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	struct table *const table = table_new(columns, sizeof(columns) / sizeof(columns[0]) - (r->sure ? 0 : N_SURE));
 	size_t *const order = arena_alloc(arena, r->plan->space.n_policies, sizeof(*order));
 
 	plan_rank(order, r->plan);
 	for (size_t i = 0; i < r->plan->space.n_policies; i++) {
 		const struct plan_policy *const p = &r->plan->policies[order[i]];
 		if (p->has_best || p->has_misfit)
-			csv_row(table, r, order[i] == r->plan->best ? "best" : "policy", NULL, p->has_best ? &p->best : &p->misfit, arena);
+			csv_row(table, r, order[i] == r->plan->best ? "best" : "policy", NULL, p->has_best ? &p->best : &p->misfit,
+			    plan_report_policy_outcome(r, order[i]), arena);
 	}
 	for (size_t i = 0; i < r->near.n; i++)
-		csv_row(table, r, "change", r->near.changes[i].text, &r->near.changes[i].choice, arena);
+		csv_row(table, r, "change", r->near.changes[i].text, &r->near.changes[i].choice, plan_report_change_outcome(r, i), arena);
 	table_print(table, FORMAT_CSV, out);
 	table_free(table);
 }

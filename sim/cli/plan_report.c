@@ -26,6 +26,24 @@ double plan_report_slower(const struct plan_report *r, const struct plan_choice 
 	return choice->s_per_token / r->plan->policies[r->plan->best].best.s_per_token - 1;
 }
 
+const char *plan_report_rates(const struct interval *iteration, double tokens, struct arena *arena)
+{
+	const double most = tokens / iteration->lo, least = tokens / iteration->hi, predicted = tokens / iteration->predicted;
+	char rate[UNITS_TEXT_MAX];
+
+	return arena_printf(arena, predicted >= 1000 ? "%s +- %.0f" : "%s +- %.2g", plan_report_rate(rate, predicted), (most - least) / 2);
+}
+
+const struct outcome *plan_report_policy_outcome(const struct plan_report *r, size_t policy)
+{
+	return r->sure && r->plan->policies[policy].has_best ? &r->sure->policies[policy] : NULL;
+}
+
+const struct outcome *plan_report_change_outcome(const struct plan_report *r, size_t change)
+{
+	return r->sure ? &r->sure->changes[change] : NULL;
+}
+
 const char *plan_report_spec(const char *canonical, struct arena *arena)
 {
 	struct policy_use use;

@@ -7,8 +7,7 @@
 
 #include "sim/cli/common.h"
 #include "sim/study/phase_limits.h"
-#include "sim/study/plan_near.h"
-#include "sim/study/plan_pay.h"
+#include "sim/study/plan_sure.h"
 #include "sim/study/sensitivity.h"
 
 struct plan_report {
@@ -24,6 +23,7 @@ struct plan_report {
 	struct plan_near near;
 	struct plan_pay pay;
 	const struct sensitivities *sensitivities; /* NULL: not asked for */
+	const struct plan_sure *sure; /* the same */
 	const char *megatron; /* flags, NULL: not asked for */
 };
 
@@ -34,6 +34,11 @@ double plan_report_utilization(const struct workload *workload, const struct hwp
 char *plan_report_rate(char text[UNITS_TEXT_MAX], double tokens_per_s);
 /* Slower than the best by this share. */
 double plan_report_slower(const struct plan_report *report, const struct plan_choice *choice);
+/* "9425 +- 480" */
+const char *plan_report_rates(const struct interval *iteration, double tokens, struct arena *arena);
+/* How sure a choice is, in the order of plan->policies or of near.changes; NULL: not asked for, or of no policy that fits. */
+const struct outcome *plan_report_policy_outcome(const struct plan_report *report, size_t policy);
+const struct outcome *plan_report_change_outcome(const struct plan_report *report, size_t change);
 /* "does not fit: 3.1 GiB of GPU memory short" */
 const char *plan_report_shortage(const struct metrics *metrics, const struct hwprofile *hw, struct arena *arena);
 /* The SPEC without what is the policy's default. */

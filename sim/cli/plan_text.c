@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/cli/plan_report.h"
+#include "sim/cli/uncertainty.h"
 
 enum { LABEL = 12, CHANGES_SHOWN = 14 };
 
@@ -102,6 +103,25 @@ static void print_memory(FILE *out, const struct peak *gpu, const struct peak *h
 	memory_line(out, "limit", gpu->limit_bytes, host->limit_bytes);
 }
 
+/* The interval of the best, and what it comes from. */
+static void print_sure(FILE *out, const struct plan_report *r, struct arena *arena)
+{
+	const struct outcome *const o = plan_report_policy_outcome(r, r->plan->best);
+	struct texts t;
+
+	if (!o)
+		return;
+	const struct interval *const v = &o->of[QUANTITY_ITERATION];
+	const double tokens = r->plan->space.batches[r->plan->policies[r->plan->best].best.batch].tokens;
+	fprintf(out, "%-*s%s to %s", LABEL, "surely", units_print(t.a, UNIT_SECONDS, v->lo), units_print(t.b, UNIT_SECONDS, v->hi));
+	fprintf(out, ", %s to %s tokens/s with 90 %% probability: profile +- %s, model +- %s\n", plan_report_rate(t.a, tokens / v->hi),
+	    plan_report_rate(t.b, tokens / v->lo), units_print(t.c, UNIT_FRAC, v->parameter_frac),
+	    units_print(t.d, UNIT_FRAC, v->discrepancy_frac));
+	fprintf(out, "%-*sbest of the policies in %s of %zu draws, better than every change below in %s, fits in %s\n", LABEL, "",
+	    uncertainty_share(o->p_best, arena), r->sure->uncertainty->n_samples, uncertainty_share(r->sure->p_best_unchanged, arena),
+	    uncertainty_share(o->p_fits, arena));
+}
+
 static void print_best(FILE *out, const struct plan_report *r, struct arena *arena)
 {
 	const struct workload *const w = &r->trial.workload;
@@ -115,9 +135,11 @@ static void print_best(FILE *out, const struct plan_report *r, struct arena *are
 	    w->batch.grad_accum, units_print(t.a, UNIT_PARAMS, w->batch.subgroup_params), w->n_subgroups,
 	    w->batch.has_checkpointing ? "on" : "off");
 	fprintf(out, "%-*s%s\n", LABEL, "run", plan_report_command(r, arena));
-	fprintf(out, "%-*s%s for %.0f tokens: %s tokens/s, %s of the GPUs' peak FLOPs\n\n", LABEL, "iteration",
+	fprintf(out, "%-*s%s for %.0f tokens: %s tokens/s, %s of the GPUs' peak FLOPs\n", LABEL, "iteration",
 	    units_print(t.a, UNIT_SECONDS, m->iteration_s), r->plan->space.batches[best->batch].tokens,
 	    plan_report_rate(t.c, 1 / best->s_per_token), units_print(t.b, UNIT_FRAC, plan_report_utilization(w, hw, m->iteration_s)));
+	print_sure(out, r, arena);
+	putc('\n', out);
 	print_phases(out, r);
 	const struct peak gpu = {m->gpu_peak_bytes, r->hw->gpu_memory_bytes, r->allowance_frac * r->hw->gpu_memory_bytes,
 	    m->peak_bytes[POOL_GPU], 1};
@@ -131,7 +153,7 @@ static void print_best(FILE *out, const struct plan_report *r, struct arena *are
 
 /* ---- the others */
 
-static const char *verdict(const struct plan_report *r, const struct plan_choice *choice, struct arena *arena)
+static const char *verdict(const struct plan_report *r, const struct plan_choice *choice, const struct outcome *outcome, struct arena *arena)
 {
 	struct texts t;
 
@@ -140,8 +162,9 @@ static const char *verdict(const struct plan_report *r, const struct plan_choice
 	if (!plan_report_has_best(r))
 		return "fits";
 	const double slower_frac = plan_report_slower(r, choice);
-	return fabs(slower_frac) < 1e-9 ? "as fast" : arena_printf(arena, "%s %s", units_print(t.a, UNIT_FRAC, fabs(slower_frac)),
-						  slower_frac > 0 ? "slower" : "faster");
+	return fabs(slower_frac) < 1e-9 ? "as fast" : arena_printf(arena, "%s %s%s", units_print(t.a, UNIT_FRAC, fabs(slower_frac)),
+						  slower_frac > 0 ? "slower" : "faster",
+						  outcome && plan_sure_is_open(outcome->p_faster) ? ", within the uncertainty" : "");
 }
 
 static const char *setting(const struct workload *w, struct arena *arena)
@@ -160,22 +183,73 @@ static const char *spec_of(const struct plan *plan, const struct plan_choice *ch
 	return plan_input(&input, plan, choice->batch, choice->variant, arena, &err) ? "" : plan_report_spec(input.policy, arena);
 }
 
-static void choice_cells(struct table *table, const struct plan_report *r, const struct plan_choice *choice, struct arena *arena)
-{
-	char rate[UNITS_TEXT_MAX];
+/* The last columns of both tables; without intervals the first two of these are one. */
+static const struct table_column certain_columns[] = {{"iteration_s", "iteration", UNIT_SECONDS}, {"rate", "tokens/s", UNIT_NONE},
+    {"verdict", "against the best", UNIT_NONE}};
+static const struct table_column open_columns[] = {{"iteration_s", "iteration", UNIT_NONE}, {"rate", "tokens/s", UNIT_NONE},
+    {"parameter_frac", "profile", UNIT_FRAC}, {"discrepancy_frac", "model", UNIT_FRAC}, {"p_best", "best", UNIT_NONE},
+    {"verdict", "against the best", UNIT_NONE}};
+enum { COLUMNS_MAX = 10, N_CERTAIN = sizeof(certain_columns) / sizeof(certain_columns[0]),
+	N_OPEN = sizeof(open_columns) / sizeof(open_columns[0]) };
 
-	table_number(table, choice->metrics.iteration_s);
-	table_text(table, plan_report_rate(rate, 1 / choice->s_per_token));
-	table_text(table, verdict(r, choice, arena));
+static struct table *choices_new(const struct plan_report *r, const struct table_column *first, size_t n_first, bool has_source,
+    struct arena *arena)
+{
+	struct table_column *const columns = arena_alloc(arena, COLUMNS_MAX, sizeof(*columns));
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_first; i++)
+		columns[n++] = first[i];
+	for (size_t i = 0; i < (r->sure ? N_OPEN : N_CERTAIN); i++)
+		columns[n++] = r->sure ? open_columns[i] : certain_columns[i];
+	if (has_source)
+		columns[n++] = (struct table_column){"source", NULL, UNIT_NONE};
+	return table_new(columns, n);
+}
+
+/* What does not fit in any draw is no candidate. */
+static void open_cells(struct table *table, const struct plan_report *r, const struct plan_choice *choice, const struct outcome *o,
+    struct arena *arena)
+{
+	const struct interval *const v = &o->of[QUANTITY_ITERATION];
+
+	table_text(table, uncertainty_text(v, UNIT_SECONDS, arena));
+	table_text(table, plan_report_rates(v, r->plan->space.batches[choice->batch].tokens, arena));
+	table_number(table, v->parameter_frac);
+	table_number(table, v->discrepancy_frac);
+	table_text(table, choice->metrics.fits || o->p_best > 0 ? uncertainty_share(o->p_best, arena) : NULL);
+}
+
+static void choice_cells(struct table *table, const struct plan_report *r, const struct plan_choice *choice, const struct outcome *outcome,
+    struct arena *arena)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (outcome) {
+		open_cells(table, r, choice, outcome, arena);
+	} else if (r->sure) {
+		table_text(table, units_print(text, UNIT_SECONDS, choice->metrics.iteration_s));
+		table_text(table, plan_report_rate(text, 1 / choice->s_per_token));
+		for (size_t i = 0; i < N_OPEN - N_CERTAIN; i++)
+			table_number(table, NAN);
+	} else {
+		table_number(table, choice->metrics.iteration_s);
+		table_text(table, plan_report_rate(text, 1 / choice->s_per_token));
+	}
+	table_text(table, verdict(r, choice, outcome, arena));
+}
+
+static void refusal_cells(struct table *table, const struct plan_report *r, const char *refusal, struct arena *arena)
+{
+	for (size_t i = 1; i < (r->sure ? N_OPEN : N_CERTAIN); i++)
+		table_text(table, "");
+	table_text(table, arena_printf(arena, "refused: %s", refusal));
 }
 
 static void print_policies(FILE *out, const struct plan_report *r, struct arena *arena)
 {
-	static const struct table_column columns[] = {{"policy", "best of each policy", UNIT_NONE}, {"batch", NULL, UNIT_NONE},
-	    {"iteration_s", "iteration", UNIT_SECONDS}, {"rate", "tokens/s", UNIT_NONE}, {"verdict", "against the best", UNIT_NONE},
-	    {"source", NULL, UNIT_NONE}};
-	const size_t n_columns = sizeof(columns) / sizeof(columns[0]) - !r->common->is_verbose; /* source: with -v */
-	struct table *const table = table_new(columns, n_columns);
+	static const struct table_column first[] = {{"policy", "best of each policy", UNIT_NONE}, {"batch", NULL, UNIT_NONE}};
+	struct table *const table = choices_new(r, first, 2, r->common->is_verbose, arena);
 	size_t *const order = arena_alloc(arena, r->plan->space.n_policies, sizeof(*order));
 
 	plan_rank(order, r->plan);
@@ -185,13 +259,10 @@ static void print_policies(FILE *out, const struct plan_report *r, struct arena 
 		const bool is_known = p->has_best || p->has_misfit;
 		table_text(table, is_known ? spec_of(r->plan, choice, arena) : p->policy->name);
 		table_text(table, is_known ? setting(&r->plan->space.batches[choice->batch].workload, arena) : "");
-		if (!is_known) {
-			table_number(table, NAN);
-			table_text(table, "");
-			table_text(table, arena_printf(arena, "refused: %s", p->refusal));
-		} else {
-			choice_cells(table, r, choice, arena);
-		}
+		if (is_known)
+			choice_cells(table, r, choice, plan_report_policy_outcome(r, order[i]), arena);
+		else
+			refusal_cells(table, r, p->refusal, arena);
 		if (r->common->is_verbose)
 			table_text(table, p->policy->source);
 	}
@@ -202,13 +273,12 @@ static void print_policies(FILE *out, const struct plan_report *r, struct arena 
 
 static void print_changes(FILE *out, const struct plan_report *r, struct arena *arena)
 {
-	static const struct table_column columns[] = {{"change", "one change of the best", UNIT_NONE},
-	    {"iteration_s", "iteration", UNIT_SECONDS}, {"rate", "tokens/s", UNIT_NONE}, {"verdict", "against the best", UNIT_NONE}};
-	struct table *const table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
+	static const struct table_column first[] = {{"change", "one change of the best", UNIT_NONE}};
+	struct table *const table = choices_new(r, first, 1, false, arena);
 
 	for (size_t i = 0; i < r->near.n && i < CHANGES_SHOWN; i++) {
 		table_text(table, r->near.changes[i].text);
-		choice_cells(table, r, &r->near.changes[i].choice, arena);
+		choice_cells(table, r, &r->near.changes[i].choice, plan_report_change_outcome(r, i), arena);
 	}
 	table_print(table, FORMAT_TABLE, out);
 	table_free(table);
@@ -217,7 +287,7 @@ static void print_changes(FILE *out, const struct plan_report *r, struct arena *
 
 /* ---- does offload pay? */
 
-static void print_pay(FILE *out, const struct plan_report *r)
+static void print_pay(FILE *out, const struct plan_report *r, struct arena *arena)
 {
 	const struct plan_pay *const pay = &r->pay;
 	const double own_gpus = r->trial.workload.batch.gpus, hours = 1e9 / 3600;
@@ -242,8 +312,12 @@ static void print_pay(FILE *out, const struct plan_report *r)
 		fprintf(out, " (%.0f machines, network as fast as inside one)", pay->machines);
 	fprintf(out, ", %s tokens/s\n%-*s%.4g GPU-hours per 1e9 tokens with this plan, %.4g without offload: ", plan_report_rate(t.b, 1 / pay->s_per_token),
 	    LABEL, "", hours * pay->offload_gpu_s_per_token, hours * pay->gpu_s_per_token);
-	fprintf(out, "%s: %s %s GPU time a token\n\n", more_frac <= 0 ? "the plan pays" : "the plan does not pay in GPU time",
+	fprintf(out, "%s: %s %s GPU time a token\n", more_frac <= 0 ? "the plan pays" : "the plan does not pay in GPU time",
 	    units_print(t.a, UNIT_FRAC, fabs(more_frac)), more_frac <= 0 ? "less" : "more");
+	if (r->sure && !isnan(r->sure->p_pays))
+		fprintf(out, "%-*sit pays with %s probability, by what the model is off on other machines\n", LABEL, "",
+		    uncertainty_share(r->sure->p_pays, arena));
+	putc('\n', out);
 }
 
 /* ---- sensitivities */
@@ -251,6 +325,18 @@ static void print_pay(FILE *out, const struct plan_report *r)
 static const char *break_even_text(const struct break_even *point, struct arena *arena)
 {
 	return isnan(point->factor) ? "" : arena_printf(arena, "%.3g at x%.3g", point->value, point->factor);
+}
+
+/* Is the next value of the option as good as that of the best, for all that is known? */
+static bool has_open_value(const struct plan_report *r, const char *option)
+{
+	const size_t length = strlen(option);
+
+	for (size_t i = 0; r->sure && i < r->near.n; i++)
+		if (strncmp(r->near.changes[i].text, option, length) == 0 && r->near.changes[i].text[length] == '=' &&
+		    r->near.changes[i].choice.metrics.fits && plan_sure_is_open(r->sure->changes[i].p_faster))
+			return true;
+	return false;
 }
 
 static void print_sensitivities(FILE *out, const struct plan_report *r, struct arena *arena)
@@ -275,8 +361,8 @@ static void print_sensitivities(FILE *out, const struct plan_report *r, struct a
 	table_print(table, FORMAT_TABLE, out);
 	table_free(table);
 	if (s->option)
-		fprintf(out, "%s %.3g is best of those tried now; from the given factor of the resource on, within x0.25 to x4, the other is\n",
-		    s->option, s->best);
+		fprintf(out, "%s %.3g is best of those tried now%s; from the given factor of the resource on, within x0.25 to x4, the other is\n",
+		    s->option, s->best, has_open_value(r, s->option) ? ", and its neighbour within the uncertainty" : "");
 	putc('\n', out);
 }
 
@@ -289,7 +375,7 @@ void plan_report_text(FILE *out, const struct plan_report *r, struct arena *aren
 	if (!plan_report_has_best(r))
 		return;
 	print_changes(out, r, arena);
-	print_pay(out, r);
+	print_pay(out, r, arena);
 	if (r->sensitivities)
 		print_sensitivities(out, r, arena);
 }

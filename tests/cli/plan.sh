@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Plans on a profile of round numbers: the report, why nothing fits, other formats, threads that change nothing.
+# Plans on a profile of round numbers: the report, why nothing fits, other formats, threads that change nothing. Intervals: plan_sure.sh.
 cd "$DOS_SRC/tests/data" || exit 1
-small='--hw ./tiny.json --layers 4 --hidden 1024 --heads 16 --ffn 4096 --vocab 32000 --seq 1024'
+small='--uncertainty 0 --hw ./tiny.json --layers 4 --hidden 1024 --heads 16 --ffn 4096 --vocab 32000 --seq 1024'
 dos plan $small --gpu-mem 4GiB --explain
 echo "== fixed by flags"
 dos plan $small --mbs 2 --subgroup 50M --checkpointing on --policy dos:ratio=1,zero3-offload --tokens-per-batch 8192 --workers 2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A DeepSpeed configuration completed by a plan, and Megatron's flags.
 tiny=$DOS_SRC/tests/data/tiny.json
-small="--hw $tiny --layers 4 --hidden 1024 --heads 16 --ffn 4096 --vocab 32000 --seq 1024 --gpu-mem 1500MiB"
+small="--uncertainty 0 --hw $tiny --layers 4 --hidden 1024 --heads 16 --ffn 4096 --vocab 32000 --seq 1024 --gpu-mem 1500MiB"
 cat >in.json <<'END'
 {
     // batch sizes count

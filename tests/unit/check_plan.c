@@ -6,6 +6,7 @@
 #include "sim/study/plan_near.h"
 #include "sim/study/plan_options.h"
 #include "sim/study/plan_pay.h"
+#include "sim/study/plan_sure.h"
 #include "tests/unit/plain_machine.h"
 #include "tests/unit/test_util.h"
 
@@ -211,6 +212,74 @@ START_TEST(no_offload_needs_more_gpus)
 }
 END_TEST
 
+/* A machine of which all is known, and a model that is off by so much. */
+static void be_sure(struct plan_sure *sure, struct plan *plan, struct plan_near *near, double log_sd, double own_log_sd)
+{
+	struct uncertainty *const u = arena_zalloc(&arena, 1, sizeof(*u));
+	const struct plan_pay none = {.is_found = false};
+
+	search(plan);
+	ck_assert_uint_lt(plan->best, plan->space.n_policies);
+	ck_assert_int_eq(plan_near_find(near, plan, &arena, &err), 0);
+	u->n_samples = 400;
+	u->n_workers = 2;
+	u->discrepancy.log_sd[QUANTITY_ITERATION] = log_sd;
+	u->discrepancy.own_log_sd[QUANTITY_ITERATION] = own_log_sd;
+	ck_assert_msg(plan_sure_find(sure, plan, near, &none, u, &arena, &err) == 0, "%s", err.text);
+}
+
+START_TEST(all_is_known)
+{
+	struct plan_sure sure;
+	struct plan plan;
+	struct plan_near near;
+
+	query.batch.mbs = 2;
+	be_sure(&sure, &plan, &near, 0, 0);
+	for (size_t i = 0; i < plan.space.n_policies; i++) {
+		ck_assert(sure.policies[i].p_best == (i == plan.best ? 1 : 0));
+		ck_assert(sure.policies[i].p_faster == 0);
+	}
+	ck_assert(sure.p_best_unchanged == 1 && isnan(sure.p_pays));
+	const struct interval *const v = &sure.policies[plan.best].of[QUANTITY_ITERATION];
+	ck_assert(v->lo == v->hi && v->lo == plan.policies[plan.best].best.metrics.iteration_s);
+}
+END_TEST
+
+/* What is as fast is as probable; what is far slower is not; and what a draw is the best of adds up. */
+START_TEST(near_ones_are_open)
+{
+	const double log_sd = 0.01, alike = 1e-9, far = 0.05; /* 3.5 standard deviations of a difference */
+	struct plan_sure sure;
+	struct plan plan;
+	struct plan_near near;
+	size_t n_alike = 0, n_far = 0;
+
+	query.batch.mbs = 2;
+	add("dos");
+	be_sure(&sure, &plan, &near, log_sd, log_sd);
+	double sum = sure.p_best_unchanged;
+	for (size_t i = 0; i < near.n; i++) {
+		const struct plan_choice *const choice = &near.changes[i].choice;
+		const double slower_frac = choice->s_per_token / plan.policies[plan.best].best.s_per_token - 1;
+		const double p = sure.changes[i].p_faster;
+		sum += sure.changes[i].p_best;
+		n_alike += choice->metrics.fits && slower_frac < alike;
+		n_far += choice->metrics.fits && slower_frac > far;
+		if (!choice->metrics.fits)
+			ck_assert(p == 0 && sure.changes[i].p_fits == 0);
+		else if (slower_frac < alike)
+			ck_assert_msg(fabs(p - 0.5) < 0.13, "%s: %g", near.changes[i].text, p); /* 5 standard errors */
+		else if (slower_frac > far)
+			ck_assert_msg(p < 0.01 && !plan_sure_is_open(p), "%s: %g", near.changes[i].text, p);
+	}
+	ck_assert_uint_gt(n_alike, 0);
+	ck_assert_uint_gt(n_far, 0);
+	assert_rel(sum, 1, 1e-12);
+	ck_assert(plan_sure_is_open(0.5) && !plan_sure_is_open(0));
+}
+END_TEST
+
 /* ---- options */
 
 static struct opt_list options(const char *spec, bool has_words)
@@ -269,6 +338,8 @@ Suite *plan_suite(void)
 	tcase_set_timeout(around, 60);
 	tcase_add_test(around, single_changes_are_no_faster);
 	tcase_add_test(around, no_offload_needs_more_gpus);
+	tcase_add_test(around, all_is_known);
+	tcase_add_test(around, near_ones_are_open);
 	suite_add_tcase(suite, around);
 	tcase_add_checked_fixture(space, setup, teardown);
 	tcase_set_timeout(space, 60);
