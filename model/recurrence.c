@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * MAIN's program is followed once, in order. Every other lane is a finishing time; only on H2D do two streams of copies (fetches
- * and pushes) mix, so these two are kept as lists and merged by readiness when MAIN, or a later copy, needs to know.
+ * and pushes) mix, so these two are kept as lists and merged when MAIN, or a later copy, needs to know.
  *
  * Why the merge may be evaluated when MAIN waits: whatever MAIN has not yet enqueued becomes ready no earlier than the moment at
  * which MAIN's wait ends, hence behind everything that the wait depends on.
@@ -39,6 +39,7 @@ struct run {
 	size_t n_streamed, n_copies, n_buffers, n_created;
 	double adam_s; /* end of the newest streamed gpu adam */
 	size_t first_unhanded; /* CPU subgroups from here on have not been handed to the WORKER */
+	const struct copies *h2d_stream; /* whose copy ran last on H2D, NULL: none that its own stream could follow at once */
 };
 
 static double params_of(const struct run *r, size_t subgroup)
@@ -75,6 +76,10 @@ static bool is_push_next(const struct run *r)
 		return r->pushes.n_run < r->pushes.n;
 	const struct copy *const push = &r->pushes.list[r->pushes.n_run];
 	const double fetch_ready_s = next_fetch_ready_s(r);
+	if (r->h2d_stream == &r->pushes && push->ready_s <= r->h2d_s)
+		return true;
+	if (r->h2d_stream == &r->fetches && fetch_ready_s <= r->h2d_s)
+		return false;
 	if (push->ready_s == fetch_ready_s)
 		return push->created < r->fetches.list[r->fetches.n_run].created;
 	return push->ready_s < fetch_ready_s;
@@ -88,6 +93,8 @@ static void h2d_run_next(struct run *r)
 	const double ready_s = is_push ? copy->ready_s : next_fetch_ready_s(r);
 	copy->end_s = lane_run(&r->h2d_s, ready_s, copy->duration_s); /* E11 */
 	copies->n_run++;
+	/* published: the next fetch copy on a tensor's stream comes after the write-back of what this one brings */
+	r->h2d_stream = is_push || r->how->chain != CHAIN_PUBLISHED ? copies : NULL;
 }
 
 /* End of the fetch of y_j. */

@@ -66,6 +66,7 @@ op_id build_push(struct build *b, size_t subgroup, op_id after)
 	const double bytes = 2 * b->workload->subgroups[subgroup].n_params;
 	const op_id op = add(b, OP_H2D, bytes, after == NO_OP ? b->main_last : after, NO_OP, NO_OP);
 	b->schedule->ops[op].flags = OP_IS_PUSH;
+	b->schedule->ops[op].stream = STREAM_PUSH;
 	b->push_last = op;
 	build_subject(b, subgroup);
 	remember(b, op);

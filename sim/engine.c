@@ -13,9 +13,15 @@
 
 #include "sim/speed_cache.h"
 
+/* Ready operations of one stream on one lane, linked by next. */
+struct queue {
+	op_id head, tail;
+};
+
 struct lane_state {
 	op_id running; /* NO_OP: idle */
-	op_id head, tail; /* queue of ready operations, linked by next */
+	struct queue queues[STREAM_N];
+	uint32_t filled; /* bit i: queues[i] holds something */
 	op_id last; /* last operation that ended here */
 	double speed;
 	double end_s; /* predicted end at the present speed */
@@ -106,19 +112,39 @@ static bool is_behind(const struct engine *e, op_id id, op_id other)
 /* Queues by (ready time, creation): behind all that were ready earlier, in order of creation among those ready now. */
 static void enqueue(struct engine *e, op_id id)
 {
-	const size_t n = lane_of(&e->s->ops[id]);
-	struct lane_state *const lane = &e->lanes[n];
-	op_id *link = &lane->head;
-	set_add(&e->queued, n);
-	if (lane->tail != NO_OP && is_behind(e, id, lane->tail))
-		link = &e->next[lane->tail];
+	const struct op *const op = &e->s->ops[id];
+	struct lane_state *const lane = &e->lanes[lane_of(op)];
+	struct queue *const queue = &lane->queues[op->stream];
+	op_id *link = &queue->head;
+	set_add(&e->queued, lane_of(op));
+	lane->filled |= 1u << op->stream;
+	if (queue->tail != NO_OP && is_behind(e, id, queue->tail))
+		link = &e->next[queue->tail];
 	else
 		while (*link != NO_OP && is_behind(e, id, *link))
 			link = &e->next[*link];
 	e->next[id] = *link;
 	*link = id;
 	if (e->next[id] == NO_OP)
-		lane->tail = id;
+		queue->tail = id;
+}
+
+/* The queue that an idle lane turns to: that of the stream whose operation has just ended, else of the operation that has been
+ * ready longest. E11 */
+static size_t next_queue(const struct engine *e, const struct lane_state *lane)
+{
+	if ((lane->filled & (lane->filled - 1)) == 0)
+		return (size_t)__builtin_ctz(lane->filled);
+	if (lane->last != NO_OP && e->t->end_s[lane->last] == e->now_s && lane->filled >> e->s->ops[lane->last].stream & 1)
+		return e->s->ops[lane->last].stream;
+	size_t oldest = (size_t)__builtin_ctz(lane->filled);
+	for (uint32_t left = lane->filled & (lane->filled - 1); left; left &= left - 1) {
+		const size_t i = (size_t)__builtin_ctz(left);
+		const op_id id = lane->queues[i].head, other = lane->queues[oldest].head;
+		if (e->t->ready_s[id] < e->t->ready_s[other] || (e->t->ready_s[id] == e->t->ready_s[other] && id < other))
+			oldest = i;
+	}
+	return oldest;
 }
 
 static void release(struct engine *e, op_id id, op_id cause)
@@ -175,14 +201,17 @@ static void start_op(struct engine *e, size_t n, op_id id)
 	e->is_changed = true;
 }
 
-static op_id take_head(struct engine *e, size_t n)
+static op_id take_head(struct engine *e, size_t n, size_t stream)
 {
 	struct lane_state *const lane = &e->lanes[n];
-	const op_id id = lane->head;
-	lane->head = e->next[id];
-	if (lane->head == NO_OP) {
-		lane->tail = NO_OP;
-		set_remove(&e->queued, n);
+	struct queue *const queue = &lane->queues[stream];
+	const op_id id = queue->head;
+	queue->head = e->next[id];
+	if (queue->head == NO_OP) {
+		queue->tail = NO_OP;
+		lane->filled &= ~(1u << stream);
+		if (!lane->filled)
+			set_remove(&e->queued, n);
 	}
 	return id;
 }
@@ -212,8 +241,12 @@ static bool run_instants(struct engine *e, size_t n)
 {
 	struct lane_state *const lane = &e->lanes[n];
 	bool has_ended = false;
-	while (lane->head != NO_OP && e->s->ops[lane->head].alone_s <= 0 && !waits_for_pushes(e, lane->head)) {
-		const op_id id = take_head(e, n);
+	while (lane->filled) {
+		const size_t stream = next_queue(e, lane);
+		const op_id id = lane->queues[stream].head;
+		if (e->s->ops[id].alone_s > 0 || waits_for_pushes(e, id))
+			break;
+		take_head(e, n, stream);
 		start_op(e, n, id);
 		end_op(e, id);
 		has_ended = true;
@@ -238,9 +271,9 @@ static void start_heads(struct engine *e)
 {
 	for (size_t w = 0; w < e->n_words; w++)
 		for (uint64_t idle = e->queued.words[w] & ~e->busy.words[w]; idle;) {
-			const size_t n = take_lowest(&idle, w);
-			if (e->s->ops[e->lanes[n].head].alone_s > 0)
-				start_op(e, n, take_head(e, n));
+			const size_t n = take_lowest(&idle, w), stream = next_queue(e, &e->lanes[n]);
+			if (e->s->ops[e->lanes[n].queues[stream].head].alone_s > 0)
+				start_op(e, n, take_head(e, n, stream));
 		}
 }
 
@@ -341,8 +374,11 @@ static void engine_init(
 	e->busy.words = arena_zalloc(arena, e->n_words, sizeof *e->busy.words);
 	e->queued.words = arena_zalloc(arena, e->n_words, sizeof *e->queued.words);
 	e->ranks = arena_alloc(arena, s->n_ranks, sizeof *e->ranks);
-	for (size_t i = 0; i < e->n_lanes; i++)
-		e->lanes[i].running = e->lanes[i].head = e->lanes[i].tail = e->lanes[i].last = NO_OP;
+	for (size_t i = 0; i < e->n_lanes; i++) {
+		e->lanes[i].running = e->lanes[i].last = NO_OP;
+		for (size_t q = 0; q < STREAM_N; q++)
+			e->lanes[i].queues[q] = (struct queue){NO_OP, NO_OP};
+	}
 	for (size_t i = 0; i < s->n_ranks; i++)
 		e->ranks[i] = (struct rank_state){NO_OP, NO_OP, NO_OP};
 	link_children(e, arena);

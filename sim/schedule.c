@@ -49,6 +49,7 @@ op_id schedule_op(struct schedule *s, enum op_kind kind, double amount, const op
 	op->phase = s->phase;
 	op->iteration = s->iteration;
 	op->rank = s->rank;
+	op->stream = STREAM_DEFAULT;
 	op->flags = 0;
 	s->ops[s->n_ops].first_dep = (uint32_t)s->n_deps;
 	for (size_t i = 0; i < n_deps; i++)
@@ -77,7 +78,7 @@ void schedule_check(const struct schedule *s)
 	assert(s->n_ops < NO_OP && s->ops[s->n_ops].first_dep == s->n_deps);
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct op *const op = &s->ops[i];
-		assert(op->alone_s >= 0 && op->rank < s->n_ranks && op->lane < LANE_N);
+		assert(op->alone_s >= 0 && op->rank < s->n_ranks && op->lane < LANE_N && op->stream < STREAM_N);
 		assert(op[0].first_dep <= op[1].first_dep);
 		for (uint32_t d = op[0].first_dep; d < op[1].first_dep; d++)
 			assert(s->deps[d] < i);

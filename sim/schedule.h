@@ -3,7 +3,8 @@
  * schedule: a DAG of operations with their durations alone, and a ledger of memory.
  *
  * Invariant: dependencies point to earlier operations, so the order of creation is a topological order. Operations on
- * one lane of one rank run one at a time, in the order in which they become ready (ties: order of creation).
+ * one lane of one rank run one at a time: a lane stays with a stream while that has a ready operation for it, and then turns to the
+ * operation that has been ready longest (ties: order of creation). Source: traces of copy engines, MODEL.md E11.
  * OP_IS_PUSH / OP_WAITS_PUSHES: when a waiting operation is reached (ready, and its lane idle) it waits in addition for the
  * pushes of its rank that are already enqueued (their dependencies ended), and for no later ones.
  *
@@ -48,10 +49,14 @@ struct op {
 	uint8_t phase; /* enum phase */
 	uint8_t iteration;
 	uint16_t rank;
-	uint16_t flags; /* enum op_flag */
+	uint8_t stream; /* enum stream */
+	uint8_t flags; /* enum op_flag */
 };
 
 enum op_flag { OP_IS_PUSH = 1, OP_WAITS_PUSHES = 2 };
+
+/* Streams of copies: which copies an engine keeps together. Their order on a stream is written as dependencies. */
+enum stream { STREAM_DEFAULT, STREAM_FETCH, STREAM_FETCH_LAST = STREAM_FETCH + 2, STREAM_PUSH, STREAM_REDUCE, STREAM_N };
 
 struct mem_event {
 	double bytes; /* + allocated, - freed */

@@ -9,7 +9,9 @@ const char *const unscale_names[] = {"fused", "separate", NULL};
 
 static op_id reduce_stream(struct build *b, enum op_kind kind, double amount, op_id after)
 {
-	return b->reduce_last = build_enqueue(b, kind, amount, b->reduce_last, after);
+	b->reduce_last = build_enqueue(b, kind, amount, b->reduce_last, after);
+	b->schedule->ops[b->reduce_last].stream = STREAM_REDUCE;
+	return b->reduce_last;
 }
 
 void steps_flush_none(struct build *b, const struct bucket *bucket)

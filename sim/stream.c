@@ -35,10 +35,19 @@ static double params_of(const struct stream_state *st, const struct build *b, si
 	return b->workload->subgroups[st->streamed[j]].n_params;
 }
 
-static op_id copy(struct stream_state *st, struct build *b, size_t j, enum op_kind kind, double bytes, op_id after1, op_id after2)
+/* Device work of y_j, on the default stream. */
+static op_id enqueue(struct stream_state *st, struct build *b, size_t j, enum op_kind kind, double amount, op_id after1, op_id after2)
 {
-	const op_id op = build_enqueue(b, kind, bytes, after1, after2);
+	const op_id op = build_enqueue(b, kind, amount, after1, after2);
 	build_subject(b, st->streamed[j]);
+	return op;
+}
+
+/* A copy on the stream of tensor i, or on the one stream of its direction (0). */
+static op_id copy(struct stream_state *st, struct build *b, size_t j, size_t i, enum op_kind kind, double bytes, op_id after1, op_id after2)
+{
+	const op_id op = enqueue(st, b, j, kind, bytes, after1, after2);
+	b->schedule->ops[op].stream = (uint8_t)(STREAM_FETCH + i);
 	return op;
 }
 
@@ -50,19 +59,19 @@ void steps_fetch(struct stream_state *st, struct build *b, size_t j)
 	if (st->chain == CHAIN_PUBLISHED) {
 		for (size_t i = 0; i < 3; i++)
 			st->tensor_last[i] = st->fetched[j][i] =
-			    copy(st, b, j, OP_H2D, 4 * n_params, st->tensor_last[i], is_free);
+			    copy(st, b, j, i, OP_H2D, 4 * n_params, st->tensor_last[i], is_free);
 	} else if (st->chain == CHAIN_SERIAL) {
-		st->tensor_last[0] = st->fetched[j][0] = copy(st, b, j, OP_H2D, 12 * n_params, st->tensor_last[0], is_free);
+		st->tensor_last[0] = st->fetched[j][0] = copy(st, b, j, 0, OP_H2D, 12 * n_params, st->tensor_last[0], is_free);
 	} else {
 		const op_id written_back = j >= st->buffers ? st->flushed[j - st->buffers] : NO_OP;
-		st->up_last = st->fetched[j][0] = copy(st, b, j, OP_H2D, 12 * n_params, st->up_last, written_back);
+		st->up_last = st->fetched[j][0] = copy(st, b, j, 0, OP_H2D, 12 * n_params, st->up_last, written_back);
 	}
 }
 
 void steps_gradient_cast(struct stream_state *st, struct build *b, size_t j)
 {
 	const double n_params = params_of(st, b, j);
-	st->gpu_last = st->cast[j] = copy(st, b, j, OP_GPU_CAST, n_params, st->gpu_last, NO_OP);
+	st->gpu_last = st->cast[j] = enqueue(st, b, j, OP_GPU_CAST, n_params, st->gpu_last, NO_OP);
 	if (!b->workload->is_update_only)
 		schedule_mem(b->schedule, st->cast[j], true, POOL_GPU, MEM_GRADS, -2 * n_params);
 }
@@ -79,16 +88,16 @@ void steps_gpu_update(struct stream_state *st, struct build *b, size_t j)
 void steps_write_back(struct stream_state *st, struct build *b, size_t j)
 {
 	const double n_params = params_of(st, b, j);
-	st->gpu_last = copy(st, b, j, OP_GPU_CAST, n_params, st->gpu_last, NO_OP);
+	st->gpu_last = enqueue(st, b, j, OP_GPU_CAST, n_params, st->gpu_last, NO_OP);
 	const op_id done = st->updated[j];
 	if (st->chain == CHAIN_PUBLISHED) {
 		for (size_t i = 0; i < 3; i++)
-			st->tensor_last[i] = copy(st, b, j, OP_D2H, 4 * n_params, st->tensor_last[i], done);
+			st->tensor_last[i] = copy(st, b, j, i, OP_D2H, 4 * n_params, st->tensor_last[i], done);
 		st->flushed[j] = st->tensor_last[2];
 	} else if (st->chain == CHAIN_SERIAL) {
-		st->flushed[j] = st->tensor_last[0] = copy(st, b, j, OP_D2H, 12 * n_params, st->tensor_last[0], done);
+		st->flushed[j] = st->tensor_last[0] = copy(st, b, j, 0, OP_D2H, 12 * n_params, st->tensor_last[0], done);
 	} else {
-		st->flushed[j] = st->down_last = copy(st, b, j, OP_D2H, 12 * n_params, st->down_last, done);
+		st->flushed[j] = st->down_last = copy(st, b, j, 0, OP_D2H, 12 * n_params, st->down_last, done);
 	}
 }
 

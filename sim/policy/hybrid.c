@@ -5,7 +5,7 @@
  * Source: own; after arXiv 2410.21316 (interleaving) and 2509.21271 (gradients stay 16 bit).
  *
  *   MAIN | adam push adam push adam push ... |
- *   H2D  | fetch fetch fetch ...  (pushes between, in order of readiness)
+ *   H2D  | fetch fetch fetch ...  (pushes where fetches wait for a buffer set)
  *   D2H        | write back  write back ...
  */
 #include "sim/policy.h"

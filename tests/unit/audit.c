@@ -8,6 +8,8 @@ struct audit {
 	const struct timeline *t;
 	const char *what;
 	size_t *started, *ended; /* [n_ops] positions in order[] */
+	op_id *before; /* [n_ops] what ran before it on its lane, NO_OP: nothing */
+	op_id *next; /* [n_ops] what runs next of its lane and stream, NO_OP: nothing */
 	struct arena arena;
 };
 
@@ -89,9 +91,29 @@ static void check_wait(const struct audit *a, size_t i, double reached_s)
 	    start_s, least_s, most_s);
 }
 
-/* An operation starts once it is ready and the one before it on its lane has ended, and those that were ready first go first. */
-static void check_lane(const struct audit *a, size_t i, op_id before)
+/* Did this operation start because its stream had the lane until then? */
+static bool is_kept(const struct audit *a, op_id id)
 {
+	const op_id before = a->before[id];
+	return before != NO_OP && a->s->ops[before].stream == a->s->ops[id].stream && a->t->end_s[before] == a->t->start_s[id];
+}
+
+/* A lane does not turn from a stream that has a ready operation. */
+static void check_stream(const struct audit *a, size_t i)
+{
+	const op_id before = a->before[i];
+	if (before == NO_OP || is_kept(a, (op_id)i) || a->t->start_s[i] > a->t->end_s[before] || a->s->ops[i].alone_s == 0)
+		return;
+	const op_id kept = a->next[before];
+	audit_msg(a, i, kept == NO_OP || a->t->ready_s[kept] > a->t->start_s[i],
+	    "takes the lane from the stream of op %zu, whose op %zu is ready", (size_t)before, (size_t)kept);
+}
+
+/* An operation starts once it is ready and the one before it on its lane has ended; those that were ready first go first, but
+ * those of the stream that has the lane. */
+static void check_lane(const struct audit *a, size_t i)
+{
+	const op_id before = a->before[i];
 	const double *const ready_s = a->t->ready_s;
 	const double free_s = before == NO_OP ? 0 : a->t->end_s[before];
 	const double reached_s = fmax(ready_s[i], free_s);
@@ -99,9 +121,10 @@ static void check_lane(const struct audit *a, size_t i, op_id before)
 		audit_msg(a, i, a->t->start_s[i] >= free_s, "starts while op %zu has its lane", (size_t)before);
 		audit_msg(a, i,
 		    ready_s[before] < ready_s[i] || (ready_s[before] == ready_s[i] && before < i) ||
-			a->t->end_s[before] <= ready_s[i],
+			a->t->end_s[before] <= ready_s[i] || is_kept(a, before),
 		    "was ready before op %zu, which ran first", (size_t)before);
 	}
+	check_stream(a, i);
 	if (a->s->ops[i].flags & OP_WAITS_PUSHES)
 		check_wait(a, i, reached_s);
 	else
@@ -109,19 +132,26 @@ static void check_lane(const struct audit *a, size_t i, op_id before)
 		    reached_s);
 }
 
-static void check_lanes(struct audit *a)
+/* Neighbours on lanes, and on the streams of lanes, in the order of starts. */
+static void read_lanes(struct audit *a)
 {
 	const size_t n_lanes = a->s->n_ranks * LANE_N;
-	op_id *const last = arena_alloc(&a->arena, n_lanes, sizeof *last);
-	for (size_t lane = 0; lane < n_lanes; lane++)
-		last[lane] = NO_OP;
+	op_id *const last = arena_alloc(&a->arena, n_lanes * (1 + STREAM_N), sizeof *last), *const on_stream = last + n_lanes;
+	a->before = arena_alloc(&a->arena, a->s->n_ops, sizeof *a->before);
+	a->next = arena_alloc(&a->arena, a->s->n_ops, sizeof *a->next);
+	for (size_t i = 0; i < n_lanes * (1 + STREAM_N); i++)
+		last[i] = NO_OP;
 	for (size_t i = 0; i < 2 * a->s->n_ops; i++) {
 		if (a->t->order[i] & 1)
 			continue;
 		const op_id id = a->t->order[i] >> 1;
-		op_id *const before = &last[(size_t)a->s->ops[id].rank * LANE_N + a->s->ops[id].lane];
-		check_lane(a, id, *before);
-		*before = id;
+		const size_t lane = (size_t)a->s->ops[id].rank * LANE_N + a->s->ops[id].lane;
+		op_id *const previous = &on_stream[lane * STREAM_N + a->s->ops[id].stream];
+		a->before[id] = last[lane];
+		a->next[id] = NO_OP;
+		if (*previous != NO_OP)
+			a->next[*previous] = id;
+		last[lane] = *previous = id;
 	}
 }
 
@@ -136,7 +166,9 @@ void audit_timeline(const struct schedule *s, const struct timeline *t, bool is_
 		end_s = fmax(end_s, t->end_s[i]);
 	}
 	ck_assert_double_eq(t->makespan_s, end_s);
-	check_lanes(&a);
+	read_lanes(&a);
+	for (size_t i = 0; i < s->n_ops; i++)
+		check_lane(&a, i);
 	arena_release(&a.arena);
 }
 

@@ -54,6 +54,16 @@ START_TEST(pushes_overtake_fetch_copies) /* E8, E11 */
 }
 END_TEST
 
+START_TEST(fetches_stay_together) /* E11 */
+{
+	static const bool on_gpu[] = {false, true, true};
+	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, 5e9);
+	plain_set(&plain, 3);
+	const struct interleave how = plain_hybrid(3, 3, on_gpu);
+	assert_rel(plain_interleave_s(&plain, &how), 0.073, exact);
+}
+END_TEST
+
 START_TEST(device_work_follows_its_streams) /* E12 */
 {
 	plain_set(&plain, 3);
@@ -301,6 +311,7 @@ static void add_worked(Suite *suite)
 	tcase_add_test(worked, serial_schedules_are_sums);
 	tcase_add_test(worked, cpu_subgroups_and_worker);
 	tcase_add_test(worked, pushes_overtake_fetch_copies);
+	tcase_add_test(worked, fetches_stay_together);
 	tcase_add_test(worked, device_work_follows_its_streams);
 	tcase_add_test(worked, windows_block_main);
 	tcase_add_test(worked, hybrid_queues_everything);

@@ -70,6 +70,27 @@ START_TEST(streams_are_dependencies)
 }
 END_TEST
 
+/* Row 3 goes before row 5, which has been ready since 1, because row 2 had its stream; so does row 7 (ready at 4.8) before row 6 (4.5).
+ * The lane is idle from 7 to 9: then the older of rows 9 and 10 goes first, though row 6 ran last on the stream of row 10. */
+START_TEST(a_lane_stays_on_a_stream)
+{
+	const struct drawn rows[] = {
+	    {OP_HOST, 1, NONE, NONE, 0, 1, NONE, 0, 0},
+	    {OP_HOST, 3.8, 0, NONE, 1, 4.8, 0, 0, 0},
+	    {OP_H2D, 2, NONE, NONE, 0, 2, NONE, ON(1), 0},
+	    {OP_H2D, 2, 2, NONE, 2, 4, 2, ON(1), 0},
+	    {OP_D2H, 0.5, 3, NONE, 4, 4.5, 3, ON(1), 0},
+	    {OP_H2D, 1, 0, NONE, 4, 5, 3, ON(2), 0},
+	    {OP_H2D, 1, 4, NONE, 6, 7, 7, ON(1), 0},
+	    {OP_H2D, 1, 1, NONE, 5, 6, 5, ON(2), 0},
+	    {OP_HOST, 4.2, 1, NONE, 4.8, 9, 1, 0, 0},
+	    {OP_H2D, 1, 8, NONE, 9, 10, 8, ON(2), 0},
+	    {OP_H2D, 1, 8, NONE, 10, 11, 9, ON(1), 0},
+	};
+	rig_check(&rig, rows, N_ELEMENTS(rows), &sharing_none);
+}
+END_TEST
+
 /* Every lane and rank is its own; an operation with two dependencies starts after the later one. */
 START_TEST(lanes_and_ranks_run_beside_each_other)
 {
@@ -238,6 +259,7 @@ Suite *engine_suite(void)
 	tcase_add_test(core, lane_serves_by_readiness);
 	tcase_add_test(core, ties_go_by_creation);
 	tcase_add_test(core, streams_are_dependencies);
+	tcase_add_test(core, a_lane_stays_on_a_stream);
 	tcase_add_test(core, lanes_and_ranks_run_beside_each_other);
 	tcase_add_test(core, waits_for_earlier_pushes);
 	tcase_add_test(core, limit_alone_is_the_kinds);

@@ -40,7 +40,8 @@ static void append(struct rig *rig, const struct drawn *row)
 	s->rank = row->rank;
 	s->n_ranks = row->rank >= s->n_ranks ? row->rank + 1u : s->n_ranks;
 	const op_id id = schedule_op(s, row->kind, row->amount, deps, 2);
-	s->ops[id].flags = (uint16_t)row->flags;
+	s->ops[id].flags = (uint8_t)(row->flags & 0xff);
+	s->ops[id].stream = (uint8_t)(row->flags >> 8);
 }
 
 void rig_check(struct rig *rig, const struct drawn *rows, size_t n_rows, const struct sharing *sharing)

@@ -30,6 +30,7 @@ void rig_use_seconds(struct rig *rig);
 void rig_release(struct rig *rig);
 
 enum { NONE = -1, PUSH = OP_IS_PUSH, WAITS = OP_WAITS_PUSHES };
+#define ON(stream) ((unsigned)(stream) << 8) /* beside the flags */
 
 /* One operation with its drawn times; after, after2 and cause are rows of the same table, NONE: none. */
 struct drawn {
@@ -38,7 +39,7 @@ struct drawn {
 	int after, after2;
 	double start_s, end_s;
 	int cause;
-	unsigned flags; /* PUSH, WAITS */
+	unsigned flags; /* PUSH, WAITS, ON(stream) */
 	uint16_t rank;
 };
 
