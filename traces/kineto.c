@@ -245,7 +245,7 @@ static void read_device(struct rec_facts *facts, struct json_text array)
 		return;
 	json_walk_init(&members, value);
 	while (json_walk_next(&members, &key, &value))
-		if (json_is(key, "name"))
+		if (json_is(key, "name") && value.kind == '"')
 			json_copy(facts->gpu, sizeof(facts->gpu), value);
 }
 

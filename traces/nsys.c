@@ -39,10 +39,9 @@ static bool times_of(struct nsys *n, sqlite3_stmt *s, struct rec_event *event)
 	return true;
 }
 
-static void note_end(struct nsys *n, int rc)
+static void note_end(struct nsys *n)
 {
-	if (rc != SQLITE_DONE)
-		recording_note(n->rec, "a table is damaged: its later rows are missing", n->row, "row");
+	recording_note(n->rec, "a table is damaged: its later rows are missing", n->row, "row");
 }
 
 static void read_kernels(struct nsys *n)
@@ -57,7 +56,7 @@ static void read_kernels(struct nsys *n)
 		struct rec_event event = {.kind = REC_KERNEL};
 		int64_t shape[6];
 		if (rc != SQLITE_ROW) {
-			note_end(n, rc);
+			note_end(n);
 			break;
 		}
 		if (!times_of(n, s, &event))
@@ -118,7 +117,7 @@ static void read_copies(struct nsys *n, const char *table, bool is_fill)
 	while (s && (rc = sqlite3_step(s)) != SQLITE_DONE) {
 		struct rec_event event = {.kind = REC_FILL};
 		if (rc != SQLITE_ROW) {
-			note_end(n, rc);
+			note_end(n);
 			break;
 		}
 		if (!times_of(n, s, &event))
@@ -141,7 +140,7 @@ static void read_calls(struct nsys *n)
 	while (s && (rc = sqlite3_step(s)) != SQLITE_DONE) {
 		struct rec_event call = {.kind = REC_LAUNCH};
 		if (rc != SQLITE_ROW) {
-			note_end(n, rc);
+			note_end(n);
 			break;
 		}
 		if (!times_of(n, s, &call))
@@ -173,7 +172,7 @@ static void read_ranges(struct nsys *n)
 		enum rec_mark_kind kind;
 		int64_t number;
 		if (rc != SQLITE_ROW) {
-			note_end(n, rc);
+			note_end(n);
 			break;
 		}
 		const int64_t type = sqlite3_column_int64(s, 4);

@@ -127,10 +127,7 @@ void nsys_select(sqlite3_stmt **statement, sqlite3 *db, const char *table, const
 	for (size_t i = 0; columns[i]; i++)
 		n += (size_t)snprintf(sql + n, sizeof(sql) - n, found[i] ? "%s\"%s\"" : "%sNULL", i ? "," : "", columns[i]);
 	snprintf(sql + n, sizeof(sql) - n, " FROM %s", table);
-	if (sqlite3_prepare_v2(db, sql, -1, statement, NULL) != SQLITE_OK) {
-		sqlite3_finalize(*statement);
-		*statement = NULL;
-	}
+	(void)sqlite3_prepare_v2(db, sql, -1, statement, NULL); /* NULL when it fails */
 }
 
 /* ---- strings */

@@ -64,7 +64,7 @@ uint16_t recording_name(struct recording *rec, const char *text, size_t n)
 	const uint32_t key = recording_hash(0, text, n) | 1;
 	const size_t most = REC_NAMES_MAX - REC_NAMES_MAX / 8;
 
-	for (size_t i = 0; i < REC_NAMES_MAX; i++) {
+	for (size_t i = 0;; i++) { /* an eighth stays free */
 		const size_t at = 1 + (key + i) % (REC_NAMES_MAX - 1);
 		if (rec->name_keys[at] == key)
 			return (uint16_t)at;
@@ -77,7 +77,6 @@ uint16_t recording_name(struct recording *rec, const char *text, size_t n)
 		rec->n_names++;
 		return (uint16_t)at;
 	}
-	return 0;
 }
 
 uint16_t recording_stream(struct recording *rec, int64_t device, int64_t number)

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "tests/unit/test_util.h"
 #include "traces/reader.h"
@@ -99,6 +100,116 @@ START_TEST(kinds_by_their_table)
 }
 END_TEST
 
+/* Host calls: launches and waits, linked by process and correlation; others are of no interest. */
+START_TEST(calls)
+{
+	run(strings), run(kernels), run(ranges);
+	run("INSERT INTO StringIds VALUES(7,'cudaStreamSynchronize_v3020'),(8,'cudaMalloc_v3020')");
+	run("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(\"start\" INT,\"end\" INT,globalTid INT,correlationId INT,nameId INT);"
+	    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(1000000,1001000,1291845639,11,2),(1002000,1005000,1291845639,12,7),"
+	    "(1006000,1007000,1291845639,13,8),(1008000,1009000,1291845639,14,99),(5,1,1291845639,14,2)");
+	ck_assert_msg(load() == 0, "%s", err.text);
+	ck_assert_uint_eq(rec.n_calls, 2);
+	ck_assert(rec.calls[0].kind == REC_LAUNCH && rec.calls[1].kind == REC_SYNC);
+	ck_assert(rec.calls[0].link != 0 && rec.calls[0].link == rec.events[0].link);
+	ck_assert(rec.streams[rec.calls[0].stream].is_framework && rec.streams[rec.calls[0].stream].device == -1);
+	ck_assert_uint_eq(rec.n_notes, 1); /* the call that ends before it starts */
+}
+END_TEST
+
+/* Copies between host buffers are of no engine; an update on the CPU is a range of the framework. */
+START_TEST(host_work)
+{
+	run(strings), run(kernels), run(copies), run(ranges);
+	run("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(13000000,14000000,0,21,15,1291845632,6,9,1,1)");
+	run("INSERT INTO NVTX_EVENTS VALUES(11000000,12000000,60,'DeepSpeedCPUAdam',1,NULL)");
+	ck_assert_msg(load() == 0, "%s", err.text);
+	ck_assert(copy(REC_HOST, 0)->start_ns == 11000000 && !copy(REC_HOST, 1));
+}
+END_TEST
+
+/* A value beyond what is read ends its table; the other tables stay. */
+static const char *const overlong[] = {
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(\"start\",\"end\") VALUES(zeroblob(5000000),1)",
+    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY(\"start\",\"end\") VALUES(zeroblob(5000000),1)",
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET(\"start\" INT); INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES(zeroblob(5000000))",
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(\"start\" INT); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(zeroblob(5000000))",
+    "INSERT INTO NVTX_EVENTS(\"start\") VALUES(zeroblob(5000000))",
+};
+
+START_TEST(overlong_value)
+{
+	run(strings), run(kernels), run(copies), run(ranges);
+	run(overlong[_i]);
+	ck_assert_msg(load() == 0, "%s", err.text);
+	ck_assert_uint_eq(rec.n_events, 5);
+	bool is_noted = false;
+	for (size_t i = 0; i < rec.n_notes; i++)
+		is_noted |= strstr(rec.notes[i].text, "table is damaged") != NULL;
+	ck_assert(is_noted);
+}
+END_TEST
+
+static char *bytes_of_file(size_t *n)
+{
+	FILE *const file = fopen(path, "rb");
+
+	fseek(file, 0, SEEK_END);
+	*n = (size_t)ftell(file);
+	rewind(file);
+	char *const bytes = malloc(*n);
+	ck_assert_uint_eq(fread(bytes, 1, *n, file), *n);
+	fclose(file);
+	return bytes;
+}
+
+START_TEST(from_memory)
+{
+	size_t n;
+
+	run(strings), run(kernels), run(copies), run(ranges);
+	sqlite3_close(db);
+	db = NULL;
+	char *const bytes = bytes_of_file(&n);
+	ck_assert_msg(recording_parse(&rec, "t", bytes, n, &err) == 0, "%s", err.text);
+	ck_assert_uint_eq(rec.n_iterations, 1);
+	recording_release(&rec);
+	ck_assert_int_eq(recording_parse(&rec, "t", bytes, 20, &err), STATUS_INPUT); /* its head alone */
+	recording_release(&rec);
+	sqlite3_hard_heap_limit64(1);
+	const int code = recording_parse(&rec, "t", bytes, n, &err);
+	sqlite3_hard_heap_limit64(0);
+	ck_assert_int_eq(code, STATUS_INPUT);
+	assert_has(err.text, "too large");
+	free(bytes);
+}
+END_TEST
+
+static const char *const names[] = {"a b?#%%.sqlite", "packed.sqlite.gz"};
+
+/* A name that a URI cannot hold is one like any other; packed, it cannot be read. */
+START_TEST(names_and_packed)
+{
+	char other[64];
+	size_t n;
+
+	run(strings), run(kernels), run(copies), run(ranges);
+	sqlite3_close(db);
+	db = NULL;
+	char *const bytes = bytes_of_file(&n);
+	snprintf(other, sizeof(other), "/tmp/%d %s", (int)getpid(), names[_i]);
+	gzFile out = gzopen(other, _i ? "wb" : "wbT"); /* T: as it is */
+	gzwrite(out, bytes, (unsigned)n);
+	gzclose(out);
+	free(bytes);
+	const int code = recording_load(&rec, other, &err);
+	unlink(other);
+	ck_assert_int_eq(code, _i ? STATUS_INPUT : 0);
+	if (_i)
+		assert_has(err.text, "must be a plain file");
+}
+END_TEST
+
 static const struct {
 	const char *sql, *message;
 } refused[] = {
@@ -140,6 +251,11 @@ Suite *nsys_suite(void)
 	tcase_add_checked_fixture(core, setup, teardown);
 	tcase_add_test(core, full);
 	tcase_add_test(core, kinds_by_their_table);
+	tcase_add_test(core, calls);
+	tcase_add_test(core, host_work);
+	tcase_add_loop_test(core, overlong_value, 0, (int)N_ELEMENTS(overlong));
+	tcase_add_test(core, from_memory);
+	tcase_add_loop_test(core, names_and_packed, 0, (int)N_ELEMENTS(names));
 	tcase_add_loop_test(core, refusal, 0, (int)N_ELEMENTS(refused));
 	tcase_add_test(core, damaged);
 	suite_add_tcase(suite, core);

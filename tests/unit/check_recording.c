@@ -84,6 +84,8 @@ static const struct {
     {"Optimizer.zero_grad#X", -1, 0},
     {"stepping", -1, 0},
     {"iteration x", -1, 0},
+    {"iteration 1x", -1, 0},
+    {"iteration 1234567890123456", -1, 0},
     {"", -1, 0},
 };
 
