@@ -203,18 +203,6 @@ int hf_config_read(struct hf_config *config, const struct json_doc *doc, struct 
 	return rc;
 }
 
-int hf_config_load(struct hf_config *config, const char *path, struct arena *arena, struct err *err)
-{
-	struct json_doc *doc;
-	int rc = json_open(&doc, path, err);
-
-	if (rc)
-		return rc;
-	rc = hf_config_read(config, doc, arena, err);
-	json_close(doc);
-	return rc;
-}
-
 int hf_config_parse(
     struct hf_config *config, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
 {

@@ -25,7 +25,6 @@ struct hf_config {
 bool hf_config_is(const json_node *root);
 /* shape.name: of the file, or of its folder for DIR/config.json. */
 int hf_config_read(struct hf_config *config, const struct json_doc *doc, struct arena *arena, struct err *err) MUST_CHECK;
-int hf_config_load(struct hf_config *config, const char *path, struct arena *arena, struct err *err) MUST_CHECK;
 int hf_config_parse(struct hf_config *config, const char *name, const char *text, size_t n_bytes, struct arena *arena,
     struct err *err) MUST_CHECK;
 

@@ -37,7 +37,7 @@ static int read_dense_layers(struct hf_reader *r, struct shape *shape)
 {
 	const json_node *const list = json_get(r->node, "mlp_only_layers");
 
-	if (list && !json_is_array(list) && json_is_number(list))
+	if (list && !json_is_null(list) && !json_is_array(list))
 		return json_fail(r->doc, list, r->err, "a list of layers is expected");
 	for (const json_node *item = json_first(list); item; item = json_next(item)) {
 		double layer;

@@ -211,8 +211,7 @@ static size_t clean_line_end(const struct json_edit *e, size_t at, bool *has_com
 			return 0;
 		}
 	}
-	if (text[at] != '\n')
-		return 0;
+	assert(text[at] == '\n'); /* the text was parsed: a bracket follows */
 	return text[at - 1] == '\r' ? at - 1 : at;
 }
 

@@ -141,9 +141,9 @@ static int read_member(struct row *row, const struct column *column, const char 
 		*(bool *)member = strcmp(text, "on") == 0;
 		return 0;
 	case COLUMN_COUNT:
-	case COLUMN_MEASURED: return read_number(member, column, text, err);
+	case COLUMN_MEASURED: break;
 	}
-	return 0;
+	return read_number(member, column, text, err);
 }
 
 static int check_row(const struct row *row, const struct rows *rows, struct err *err)

@@ -32,3 +32,6 @@ try dos simulate --hw "$data" --model ./config.json --policy dos
 echo '{"model_type": "mixtral", "hidden_size": 64}' >moe.json
 try dos simulate --hw "$data" --model moe.json --policy dos
 try dos validate --set ./missing.csv
+echo '$ dos profile check - <&-' >&2
+dos profile check - <&-
+echo "exit $?" >&2

@@ -157,6 +157,8 @@ START_TEST(wrong_types_and_ranges)
 	ck_assert_str_eq(err.text, "t.json: /node/f: 1.5 is outside 0 .. 1");
 	ck_assert_int_eq(json_number(&number, doc, node, "f", 2, INFINITY, &err), STATUS_INPUT);
 	ck_assert_str_eq(err.text, "t.json: /node/f: 1.5 is too small; at least 2 would be accepted");
+	ck_assert_int_eq(json_number(&number, doc, node, "f", -INFINITY, 1, &err), STATUS_INPUT);
+	ck_assert_str_eq(err.text, "t.json: /node/f: 1.5 is too large; at most 1 would be accepted");
 	ck_assert_int_eq(json_text(&text, doc, node, "f", &err), STATUS_INPUT);
 	ck_assert_int_eq(json_flag(&flag, doc, node, "f", &err), STATUS_INPUT);
 	ck_assert_int_eq(json_object(&array, doc, node, "list", &err), STATUS_INPUT);
@@ -166,6 +168,7 @@ START_TEST(wrong_types_and_ranges)
 	ck_assert_str_eq(err.text, "t.json: /node/list/1: a number is expected, this is null");
 	ck_assert_int_eq(json_number_of(&number, doc, NULL, 0, 1, &err), STATUS_INPUT);
 	json_close(doc);
+	json_close(NULL);
 }
 END_TEST
 
@@ -300,6 +303,17 @@ static void *parse_wrong_text(void *argument)
 	return NULL;
 }
 
+/* A file whose reading fails: memory of this process where there is none. */
+START_TEST(read_error)
+{
+	struct json_doc *doc;
+	struct err err = {0};
+
+	ck_assert_int_eq(json_open(&doc, "/proc/self/mem", &err), STATUS_INPUT);
+	assert_has(err.text, "/proc/self/mem: cannot read: ");
+}
+END_TEST
+
 START_TEST(threads_have_their_own_errors)
 {
 	pthread_t threads[4];
@@ -325,6 +339,7 @@ Suite *json_suite(void)
 	tcase_add_test(core, numbers_inside_strings_are_text);
 	tcase_add_test(core, files);
 	tcase_add_test(core, standard_input);
+	tcase_add_test(core, read_error);
 	tcase_add_test(core, threads_have_their_own_errors);
 	tcase_add_test(limits, deep_nesting);
 	tcase_add_test(limits, many_keys);

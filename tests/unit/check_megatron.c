@@ -116,6 +116,27 @@ START_TEST(defaults)
 }
 END_TEST
 
+START_TEST(width_of_heads)
+{
+	const struct megatron m = parse("--num-layers 2 --hidden-size 1024 --num-attention-heads 16 --vocab-size 128 --kv-channels 128");
+
+	ck_assert_double_eq(m.shape.head_dim, 128);
+	ck_assert_double_eq(parse("--num-layers 2 --hidden-size 1024 --num-attention-heads 16 --vocab-size 128 --kv-channels 64").shape.head_dim, 0);
+}
+END_TEST
+
+/* More than the list holds at first; lines that only look like one are none. */
+START_TEST(long_lists)
+{
+	const char *text = "  1st ..... 5\n . ..... 5\n  x  ... 7\n  num_layers .\n";
+
+	for (int i = 0; i < 200; i++)
+		text = arena_printf(&arena, "%s  argument_%d ........ %d\n", text, i, i);
+	text = arena_printf(&arena, "%s  num_layers ..... 2\n  hidden_size ..... 64\n  num_attention_heads .... 4\n", text);
+	ck_assert_double_eq(parse(text).shape.layers, 2);
+}
+END_TEST
+
 START_TEST(gpt2_as_megatron_builds_it)
 {
 	const struct megatron m = parse("--num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024 "
@@ -151,6 +172,15 @@ static const struct {
     {"--num-layers 2x", "--num-layers 2x"},
     {THREE "--optimizer-offload-fraction 1.5", "0 to 1 would be accepted"},
     {THREE "--num-experts 8 --moe-layer-freq [0]*1+[1]*3", "1 would be accepted"},
+    {THREE "--num-experts x", "--num-experts x"},
+    {THREE "--num-experts 8 --moe-router-topk 0", "--moe-router-topk 0"},
+    {THREE "--ffn-hidden-size x", "--ffn-hidden-size x"},
+    {THREE "--vocab-size x", "--vocab-size x"},
+    {THREE "--nnodes 0", "--nnodes 0"},
+    {THREE "--max-position-embeddings 0", "--max-position-embeddings 0"},
+    {"A=32\n--num-layers $A/2", "--num-layers $A/2"}, /* no shell: more than a variable stays as it is */
+    {"a-b=32\n--num-layers $a-b", "--num-layers $a-b"}, /* no name of a variable */
+    {"1=32\n--num-layers ${1:-3", "--num-layers ${1:-3"},
 };
 
 START_TEST(refused)
@@ -227,6 +257,8 @@ Suite *megatron_suite(void)
 	tcase_add_checked_fixture(core, NULL, teardown);
 	tcase_add_loop_test(core, the_7b_of_the_authors, 0, 2);
 	tcase_add_loop_test(core, defaults, 0, N_ELEMENTS(rows));
+	tcase_add_test(core, width_of_heads);
+	tcase_add_test(core, long_lists);
 	tcase_add_test(core, gpt2_as_megatron_builds_it);
 	tcase_add_test(core, experts);
 	tcase_add_test(core, is_it);

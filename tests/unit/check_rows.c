@@ -69,6 +69,7 @@ static const struct bad {
 } bad_rows[] = {
     {"", "t.csv: is empty"},
     {"\n\n", "t.csv: is empty"},
+    {"id,\"hw\n", "t.csv:1: a quote is not closed"},
     {"id,hw,policy,updte_s\n", "t.csv:1: unknown column 'updte_s'; did you mean 'update_s'?"},
     {"id,hw,policy,id\n", "t.csv:1: column 'id' stands twice"},
     {"id,policy\n", "t.csv:1: column 'hw' is missing"},

@@ -34,23 +34,27 @@ static int parse(const char *text)
 
 /* ---- our own: one phase of 100 us with a kernel in it, and one event or line more */
 
-#define JSON(event)                                                                                                        \
-	"{\"schema\":\"dos-trace/1\",\"traceEvents\":["                                                                    \
-	"{\"ph\":\"X\",\"cat\":\"phase\",\"name\":\"update\",\"pid\":0,\"ts\":0,\"dur\":100},"                             \
+#define JSON(event) \
+	"{\"schema\":\"dos-trace/1\",\"traceEvents\":[" \
+	"{\"ph\":\"X\",\"cat\":\"phase\",\"name\":\"update\",\"pid\":0,\"ts\":0,\"dur\":100}," \
 	"{\"ph\":\"X\",\"cat\":\"gpu compute\",\"name\":\"adam\",\"pid\":0,\"ts\":10,\"dur\":50}," event "]}"
-#define PROBE(name, events)                                                                                                \
-	"{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":\"" name "\"}},"            \
-	"{\"ph\":\"X\",\"cat\":\"gpu\",\"name\":\"adam\",\"pid\":0,\"ts\":0,\"dur\":50,\"args\":{\"subgroup\":0}}" events "]}"
-#define CSV(line)                                                                                                          \
-	"op,rank,lane,kind,iteration,phase,subgroup,start_s,end_s,alone_s,amount,unit,limit\n"                             \
-	"0,0,host main,\"launch\",0,update,0,0,1e-4,1,1,s,main\n1,0,gpu compute,adam,0,update,0,1e-5,6e-5,1,1,s,gpu\n" line "\n"
+#define PROBE(name, events) \
+	"{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":\"" name "\"}}," \
+	"{\"ph\":\"X\",\"cat\":\"gpu\",\"name\":\"adam\",\"pid\":0,\"ts\":0,\"dur\":50,\"args\":{\"subgroup\":0}}" events \
+	"]}"
+#define CSV(line) \
+	"op,rank,lane,kind,iteration,phase,subgroup,start_s,end_s,alone_s,amount,unit,limit\n" \
+	"0,0,host main,\"launch\",0,update,0,0,1e-4,1,1,s,main\n1,0,gpu " \
+	"compute,adam,0,update,0,1e-5,6e-5,1,1,s,gpu\n" line "\n"
 
 static const struct {
 	const char *text;
 	const char *note; /* NULL: none */
 	int n_events, n_calls; /* beside the kernel and, in CSV, the launch */
 } own[] = {
-    {JSON("{\"ph\":\"X\",\"cat\":\"h2d engine\",\"name\":\"push\",\"pid\":0,\"ts\":1,\"dur\":2,\"args\":{\"unit\":\"bytes\",\"amount\":5}}"), NULL, 1, 0},
+    {JSON("{\"ph\":\"X\",\"cat\":\"h2d "
+	  "engine\",\"name\":\"push\",\"pid\":0,\"ts\":1,\"dur\":2,\"args\":{\"unit\":\"bytes\",\"amount\":5}}"),
+	NULL, 1, 0},
     {JSON("{\"ph\":\"X\",\"cat\":\"host main\",\"name\":\"adam\",\"pid\":1,\"ts\":1,\"dur\":2}"), "other ranks", 0, 0},
     {JSON("{\"ph\":\"X\",\"cat\":\"host main\",\"name\":\"wait\",\"pid\":0,\"ts\":1,\"dur\":2}"), NULL, 0, 1},
     {JSON("{\"ph\":\"X\",\"cat\":\"gpu compute\",\"name\":\"x\",\"pid\":0,\"ts\":-1,\"dur\":2}"), "out of range", 0, 0},
@@ -58,7 +62,8 @@ static const struct {
     {JSON("{\"ph\":\"X\",\"cat\":\"g\npu\"}"), "do not match", 0, 0},
     {JSON("{\"ph\":\"X\",\"cat\":\"gpu\""), "cut short", 0, 0},
     {PROBE("dos:stride=2, chain=serial, 4 x 1000000 parameters, 8 threads", ""), NULL, 0, 0},
-    {PROBE("dos, 4 x 1000000 parameters, 8 threads", ",{\"ph\":\"X\",\"cat\":\"gpu\",\"name\":\"adam\",\"pid\":9,\"ts\":0,\"dur\":5}"),
+    {PROBE("dos, 4 x 1000000 parameters, 8 threads",
+	 ",{\"ph\":\"X\",\"cat\":\"gpu\",\"name\":\"adam\",\"pid\":9,\"ts\":0,\"dur\":5}"),
 	"after the first", 0, 0},
     {CSV("2,0,\"h2d engine\",\"a \"\"push\"\"\",0,update,0,1e-5,2e-5,1,5,bytes,h2d"), NULL, 1, 0},
     {CSV("2,0,gpu compute,adam,0,update,0,soon,2e-5,1,5,s,gpu"), "without a start and an end", 0, 0},
@@ -66,7 +71,8 @@ static const struct {
     {CSV("2,0,gpu compute,adam,0,update,0,2e-5,1e-5,1,5,s,gpu"), "without a start and an end", 0, 0},
     {CSV("2,0,gpu compute"), "without a start and an end", 0, 0},
     {CSV("2,3,host main,adam,0,update,0,1e-5,2e-5,1,5,s,main"), "other ranks", 0, 0},
-    {CSV(",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"), "without a start and an end", 0, 0}, /* more cells than are kept */
+    {CSV(",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"), "without a start and an end", 0,
+	0}, /* more cells than are kept */
 };
 
 START_TEST(own_timelines)
@@ -97,9 +103,10 @@ START_TEST(written_from_the_first_iteration)
 
 	snprintf(path, sizeof(path), "/tmp/written_%d.json", (int)getpid());
 	ck_assert_int_eq(parse("{\"schema\":\"dos-trace/1\",\"traceEvents\":["
-	    "{\"ph\":\"X\",\"cat\":\"phase\",\"name\":\"update\",\"pid\":0,\"ts\":50,\"dur\":100},"
-	    "{\"ph\":\"X\",\"cat\":\"gpu compute\",\"name\":\"early\",\"pid\":0,\"ts\":1,\"dur\":9},"
-	    "{\"ph\":\"X\",\"cat\":\"gpu compute\",\"name\":\"adam\",\"pid\":0,\"ts\":60,\"dur\":50}]}"), 0);
+			       "{\"ph\":\"X\",\"cat\":\"phase\",\"name\":\"update\",\"pid\":0,\"ts\":50,\"dur\":100},"
+			       "{\"ph\":\"X\",\"cat\":\"gpu compute\",\"name\":\"early\",\"pid\":0,\"ts\":1,\"dur\":9},"
+			       "{\"ph\":\"X\",\"cat\":\"gpu compute\",\"name\":\"adam\",\"pid\":0,\"ts\":60,\"dur\":50}]}"),
+	    0);
 	ck_assert_uint_eq(rec.n_events, 2);
 	ck_assert_msg(recording_write(path, &rec, &err) == 0, "%s", err.text);
 	recording_release(&rec);
@@ -146,8 +153,10 @@ END_TEST
 
 START_TEST(log_facts)
 {
-	ck_assert_int_eq(parse("DeepSpeed\n  micro_batch_size ........ 2\n  data_parallel_size .... 4\n  global_batch_size ..... 24\n"
-	    "  num_layers .... none\n \"device\": \"cpu\", \"ratio\": 0.75\n" LINE), 0);
+	ck_assert_int_eq(
+	    parse("DeepSpeed\n  micro_batch_size ........ 2\n  data_parallel_size .... 4\n  global_batch_size ..... 24\n"
+		  "  num_layers .... none\n \"device\": \"cpu\", \"ratio\": 0.75\n" LINE),
+	    0);
 	ck_assert(rec.facts.grad_accum == 3 && rec.facts.layers == 0);
 	ck_assert_str_eq(rec.facts.policy, "twinflow:ratio=0.75,flush=blocking");
 }

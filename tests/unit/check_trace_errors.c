@@ -36,7 +36,8 @@ static int parse(const char *text)
 #define KERNEL EVENT("kernel", "gemm", ",\"ts\":110,\"dur\":50")
 #define TRACE(event) "{\"traceEvents\":[" STEP "," KERNEL "," event "]}"
 #define MEMBER(member) "{" member ",\"traceEvents\":[" STEP "," KERNEL "]}"
-#define COPY(bytes) EVENT("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", ",\"ts\":120,\"dur\":10,\"args\":{\"bytes\":" bytes "}")
+#define COPY(bytes) \
+	EVENT("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", ",\"ts\":120,\"dur\":10,\"args\":{\"bytes\":" bytes "}")
 #define TIMES ",\"ts\":120,\"dur\":10"
 
 static const struct {
@@ -73,7 +74,8 @@ static const struct {
     {"{\"distributedInfo\":{\"ra\nnk\":3},\"traceEvents\":[" STEP "," KERNEL "]}", "cut short", -1},
     {"{\"traceEvents\":[" STEP "," KERNEL, "cut short", 0},
     {"{\"traceEvents\":[" STEP "," KERNEL ",{\"ph\":\"X\",\"na", "cut short", 0},
-    {"{\"traceEvents\":[" STEP "," KERNEL "],\"distributedInfo", NULL, 0}, /* what is cut behind the events matters to none */
+    {"{\"traceEvents\":[" STEP "," KERNEL "],\"distributedInfo", NULL,
+	0}, /* what is cut behind the events matters to none */
     {"{\"traceEvents\":[" STEP "," KERNEL "],\"distributedInfo\" 1}", NULL, 0},
     {"{\"traceEvents\":[" STEP "," KERNEL "],\"distributedInfo\":{\"rank\":", NULL, 0},
     {"{\"traceEvents\":[" STEP "," KERNEL "],\"distributedInfo\":,}", NULL, 0},
@@ -166,14 +168,20 @@ static const struct {
 	int64_t forward_ns, backward_ns, update_ns; /* of the first */
 } steps[] = {
     /* forward to update; then a forward without one */
-    {STEPS(RANGE("forward", "100", "20") "," RANGE("step", "120", "40") "," RANGE("forward", "160", "20")), "without its update", 1, 20000, 0, 40000},
-    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("ProfilerStep#2", "300", "100")), "without GPU work", 1, 0, 0, 0},
+    {STEPS(RANGE("forward", "100", "20") "," RANGE("step", "120", "40") "," RANGE("forward", "160", "20")),
+	"without its update", 1, 20000, 0, 40000},
+    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("ProfilerStep#2", "300", "100")), "without GPU work", 1, 0, 0,
+	0},
     /* from the same start: the longer one wins; of the same length: the earlier phase; neighbours are one */
-    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("forward", "110", "20") "," RANGE("backward", "110", "30")), NULL, 1, 0, 30000, 0},
-    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("step", "110", "20") "," RANGE("forward", "110", "20")), NULL, 1, 20000, 0, 0},
-    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("forward", "110", "20") "," RANGE("forward", "130", "20")), NULL, 1, 40000, 0, 0},
+    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("forward", "110", "20") "," RANGE("backward", "110", "30")),
+	NULL, 1, 0, 30000, 0},
+    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("step", "110", "20") "," RANGE("forward", "110", "20")), NULL, 1,
+	20000, 0, 0},
+    {STEPS(RANGE("ProfilerStep#1", "100", "100") "," RANGE("forward", "110", "20") "," RANGE("forward", "130", "20")), NULL,
+	1, 40000, 0, 0},
     /* what was before the first step is not its */
-    {STEPS(RANGE("forward", "10", "20") "," RANGE("ProfilerStep#1", "100", "100") "," RANGE("forward", "110", "20")), NULL, 1, 20000, 0, 0},
+    {STEPS(RANGE("forward", "10", "20") "," RANGE("ProfilerStep#1", "100", "100") "," RANGE("forward", "110", "20")), NULL,
+	1, 20000, 0, 0},
 };
 
 START_TEST(steps_and_phases)
@@ -210,7 +218,8 @@ START_TEST(limits)
 	rec.n_events = rec.n_calls = REC_EVENTS_MAX; /* as if they were there */
 	recording_event(&rec, &event, 7, "byte");
 	recording_call(&rec, &event, 8, "byte");
-	ck_assert(rec.n_dropped == 1 && note_with("events beyond 8 million")->where == 7 && note_with("host calls")->where == 8);
+	ck_assert(
+	    rec.n_dropped == 1 && note_with("events beyond 8 million")->where == 7 && note_with("host calls")->where == 8);
 	rec.n_events = rec.n_calls = 0;
 }
 END_TEST
