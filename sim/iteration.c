@@ -43,6 +43,8 @@ static void bucket_add(struct bucket *bucket, const struct tensor *tensor, enum 
 static void list_buckets(struct buckets *buckets, const struct iteration_plan *plan, struct arena *arena)
 {
 	const struct workload *const w = plan->workload;
+	const struct policy *const policy = plan->use->policy;
+	const double bucket_params = policy->flushes_tensors && policy->flushes_tensors(plan->use->params) ? 0 : reduce_bucket_params;
 	const size_t most = w->n_tensors + 1;
 	buckets->list = arena_zalloc(arena, most, sizeof *buckets->list);
 	buckets->layer = arena_alloc(arena, most, sizeof *buckets->layer);
@@ -51,7 +53,7 @@ static void list_buckets(struct buckets *buckets, const struct iteration_plan *p
 	int layer = TENSOR_NO_LAYER;
 	for (size_t i = w->n_tensors; i-- > 0;) {
 		const struct tensor *const tensor = &w->tensors[i];
-		if (!open || open->params + tensor->n_params > reduce_bucket_params) {
+		if (!open || open->params + tensor->n_params > bucket_params) {
 			open = &buckets->list[buckets->n];
 			open->index = buckets->n++;
 		}

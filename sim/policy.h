@@ -27,6 +27,8 @@ struct policy {
 	void (*place)(enum place *places, const void *params, const struct workload *workload);
 	/* Operations for one gradient bucket of one micro-batch, after its backward. */
 	void (*flush)(struct build *b, const void *params, const struct bucket *bucket);
+	/* True: each tensor is a bucket of its own. NULL: none is. */
+	bool (*flushes_tensors)(const void *params);
 	/* Operations that start with backward; NULL: none. */
 	void (*backward)(struct build *b, const void *params);
 	/* Operations of the step. */

@@ -8,8 +8,8 @@
 #include "model/closed_form.h"
 #include "sim/build.h"
 
-enum flush { FLUSH_ASYNC, FLUSH_BLOCKING };
-extern const char *const flush_names[]; /* NULL-terminated option words */
+enum flush { FLUSH_ASYNC, FLUSH_BLOCKING, FLUSH_DIRECT };
+extern const char *const flush_names[]; /* NULL-terminated option words: the two of DeepSpeed ZeRO-3 */
 
 enum grads { GRADS_FP32, GRADS_BF16 };
 extern const char *const grads_names[];

@@ -98,7 +98,7 @@ void coverage_text(FILE *out, const struct validate_report *r, struct arena *are
 	table = table_new(columns, n_columns);
 	for (size_t i = 0; machines[i]; i++)
 		add_rows(table, r, machines[i], COVERAGE_OTHER, arena);
-	print_table(out, "Not counted: recorded of another program than any policy here:", table);
+	print_table(out, "Not counted: recorded of a program that is not like any policy here in this:", table);
 }
 
 /* ---- JSON */

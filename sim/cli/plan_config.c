@@ -25,7 +25,7 @@ void plan_config_policies(struct opt_list *specs, const struct plan_config_param
 {
 	static const char *const deepspeed[] = {"gpu-only", "zero3-offload:flush=blocking", "twinflow:mode=serial,flush=blocking", NULL};
 	static const char *const fork[] = {"gpu-only", "zero3-offload", "twinflow:mode=serial",
-	    "dos:chain=published,buffers=1,downscale=batch,grads=fp32,unscale=separate", NULL};
+	    "dos:chain=published,buffers=1,downscale=batch,grads=fp32,unscale=separate,flush=async;blocking", NULL};
 	static const char *const megatron[] = {"gpu-only", "twinflow:flush=async", NULL};
 	const char *const *list = NULL;
 

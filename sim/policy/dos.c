@@ -29,6 +29,8 @@ struct params {
 	int flush; /* enum flush */
 };
 
+static const char *const flushes[] = {"async", "blocking", "direct", NULL}; /* enum flush */
+
 static const struct opt opts[] = {
     {.name = "stride", .kind = OPT_INT, .offset = offsetof(struct params, stride), .min = 0, .max = 1e7, .arg = "K",
         .help = "every K-th subgroup on the GPU, 0: none (default: stride_opt)", .given_offset = offsetof(struct params, has_stride)},
@@ -45,8 +47,8 @@ static const struct opt opts[] = {
     {.name = "unscale", .kind = OPT_WORD, .offset = offsetof(struct params, unscale), .words = unscale_names,
         .arg = "fused|separate", .help = "gradient unscale inside Adam or as a pass (default: separate with published and fp32)",
         .given_offset = offsetof(struct params, has_unscale)},
-    {.name = "flush", .kind = OPT_WORD, .offset = offsetof(struct params, flush), .words = flush_names, .fallback = "async",
-        .arg = "async|blocking", .help = "gradients to the host: pinned and asynchronous, or pageable and blocking"},
+    {.name = "flush", .kind = OPT_WORD, .offset = offsetof(struct params, flush), .words = flushes, .fallback = "async",
+        .arg = "async|blocking|direct", .help = "gradients to the host: pinned and asynchronous, pageable and blocking, or without ZeRO-3's round trip"},
     {.name = "ratio", .kind = OPT_NUMBER, .unit = UNIT_FRAC, .offset = offsetof(struct params, ratio), .min = 0, .max = 1,
         .fallback = "1", .arg = "R", .help = "share of subgroups that take part; the rest lives on the GPU (TwinFlow)"},
 };
@@ -108,7 +110,16 @@ static void place(enum place *places, const void *params, const struct workload 
 static void flush(struct build *b, const void *params, const struct bucket *bucket)
 {
 	const struct params *const p = params;
-	steps_flush_zero3(b, bucket, (enum flush)p->flush, p->grads == GRADS_FP32 ? 4 : 2);
+	const double host_bytes = p->grads == GRADS_FP32 ? 4 : 2;
+	if (p->flush == FLUSH_DIRECT)
+		steps_flush_direct(b, bucket, host_bytes);
+	else
+		steps_flush_zero3(b, bucket, (enum flush)p->flush, host_bytes);
+}
+
+static bool flushes_tensors(const void *params)
+{
+	return ((const struct params *)params)->flush == FLUSH_DIRECT;
 }
 
 /* Window j: the write-back of the GPU subgroup before it, the fetches that its buffers allow, and the pushes already enqueued. */
@@ -204,6 +215,7 @@ const struct policy policy_dos = {
     .resolve = resolve,
     .place = place,
     .flush = flush,
+    .flushes_tensors = flushes_tensors,
     .update = update,
     .memory = memory,
     .workers = workers,

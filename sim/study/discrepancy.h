@@ -7,8 +7,11 @@
  * when they are compared: own_log_sd is what differs between them.
  *
  * Residuals hold the parameter error of those machines' profiles and the noise of their runs too, so the joined intervals err on the
- * wide side. Of h200-vm only updates are compared: the training loop behind its other times is another program than the policies here
- * (gradients of subgroups that the GPU updates stay there, the others go down as 16 bit; no ZeRO-3 hooks).
+ * wide side. Two things recorded of h200-vm, a training loop of our own, are left out:
+ *   the peak of GPU memory is no evidence and is not compared: the loop allocates both buffer sets and all 16-bit gradients before its
+ *   first iteration, whatever the variant, and a plain loss; no policy here does
+ *   its forward and backward (and so their sums) are compared, but are no evidence about other machines: phases of 11 to 67 ms, of one
+ *   process each, in which two rows of the same work differ by up to 1.6 times. That is noise of a virtual machine
  */
 #ifndef SIM_STUDY_DISCREPANCY_H
 #define SIM_STUDY_DISCREPANCY_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/unit/audit.h"
 
+#include <float.h>
+
 #include "tests/unit/oracle.h"
 #include "tests/unit/test_util.h"
 
@@ -78,7 +80,7 @@ static void integrate(struct integral *g, const struct timeline *t)
 	}
 }
 
-/* Work that operations within [from_s, to_s] put on a pool is no more than it can carry in that time. */
+/* Work that operations within [from_s, to_s] put on a pool is no more than it can carry in that time, whose ends are rounded. */
 static void check_span(const struct schedule *s, const struct timeline *t, const struct oracle_pool *pool, double from_s,
     double to_s, const char *what)
 {
@@ -87,7 +89,7 @@ static void check_span(const struct schedule *s, const struct timeline *t, const
 		if (t->start_s[i] >= from_s && t->end_s[i] <= to_s)
 			amount += s->ops[i].alone_s *
 			    oracle_demand(pool, &(struct running){s->ops[i].kind, s->ops[i].rank}, s->cost);
-	must(amount <= pool->capacity * (to_s - from_s) * (1 + 1e-9) + 1e-6,
+	must(amount <= pool->capacity * ((to_s - from_s) * (1 + 1e-9) + DBL_EPSILON * to_s) + 1e-6,
 	    "%s: %s carries %.17g between %.17g and %.17g s, can %.17g", what, res_names[pool->res], amount, from_s, to_s,
 	    pool->capacity * (to_s - from_s));
 }

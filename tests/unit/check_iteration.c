@@ -120,6 +120,25 @@ START_TEST(flush_of_one_bucket)
 }
 END_TEST
 
+/* flush=direct: each tensor by itself and down only; what the first layer and the embedding leave ends backward. */
+START_TEST(flush_of_tensors)
+{
+	run("dos:stride=0,grads=bf16,flush=direct");
+	const struct workload *const w = &trial.workload;
+	const struct schedule *const s = &trial.schedule;
+	const double last_params = workload_layer_params(w, 0) + w->shape.vocab * w->shape.hidden;
+	size_t n_flushed = 0, n_up = 0;
+	for (size_t i = 0; i < s->n_ops; i++) {
+		n_flushed += s->ops[i].phase == PHASE_BACKWARD && s->ops[i].kind == OP_D2H;
+		n_up += s->ops[i].phase == PHASE_BACKWARD && s->ops[i].kind == OP_H2D;
+	}
+	ck_assert_uint_eq(n_flushed, ITERATIONS * w->n_tensors);
+	ck_assert_uint_eq(n_up, 0);
+	assert_rel(trial.metrics.backward_s, backward_s() + last_params * (2 / 50e9 + 2 / 3000e9), 1e-12);
+	assert_rel(run("dos:stride=1,flush=direct")->backward_s, backward_s() + last_params * 2 / 3000e9, 1e-12);
+}
+END_TEST
+
 /* From the last tensor to the first, a bucket closes before the tensor that would take it beyond 5e8. E7 */
 START_TEST(buckets_close_before_they_overfill)
 {
@@ -292,6 +311,7 @@ Suite *iteration_suite(void)
 	tcase_add_test(core, without_checkpointing_nothing_is_done_again);
 	tcase_add_test(core, gathers_are_prefetched);
 	tcase_add_test(core, flush_of_one_bucket);
+	tcase_add_test(core, flush_of_tensors);
 	tcase_add_test(core, buckets_close_before_they_overfill);
 	tcase_add_test(core, accumulation_adds_up_passes);
 	tcase_add_test(core, step_starts_and_reports);

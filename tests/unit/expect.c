@@ -101,13 +101,13 @@ static double lost_params(struct expected *e, const struct reading *r)
 static void expect_bytes(struct expected *e, const struct reading *r)
 {
 	const double n_cpu = params_at(e, r->w, PLACE_CPU), n_streamed = params_at(e, r->w, PLACE_STREAMED);
-	const bool is_hybrid = !strcmp(r->spec.name, "hybrid");
+	const bool is_direct = !strcmp(r->spec.name, "hybrid") ? !is(r, "flush", "blocking") : word(r, "flush") && is(r, "flush", "direct");
 	if (!strcmp(r->spec.name, "gpu-only"))
 		return;
 	e->h2d_bytes = 12 * n_streamed + 2 * n_cpu;
 	e->d2h_bytes = 12 * (n_streamed - lost_params(e, r));
 	if (!r->w->is_update_only)
-		add_backward(e, r, !is_hybrid || is(r, "flush", "blocking"));
+		add_backward(e, r, !is_direct);
 }
 
 static void expect_adam(struct expected *e, const struct reading *r)
