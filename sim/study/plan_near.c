@@ -15,8 +15,12 @@ struct finder {
 	struct arena *arena;
 };
 
+/* Variants that name a default are those that leave it open: the same change once. */
 static void add(struct finder *f, const char *text, size_t batch, size_t variant)
 {
+	for (size_t i = 0; i < f->near->n; i++)
+		if (strcmp(f->near->changes[i].text, text) == 0)
+			return;
 	if (f->near->n < CHANGES_MAX)
 		f->near->changes[f->near->n++] = (struct plan_change){.text = text,
 		    .choice = {.batch = batch, .variant = variant, .s_per_token = INFINITY}};
