@@ -36,6 +36,9 @@ struct cpu_activity {
 /* threads from place `first` of the rank's CPUs on, wrapping round; parameters per second. */
 struct measured cpu_measured(
     struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int first, int threads);
+/* The same by the first `threads` CPUs of the rank of a GPU, in that rank's memory. */
+struct measured cpu_rank_measured(
+    struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int rank, int threads);
 double cpu_kernel_bytes(enum cpu_kernel kernel);
 
 /* One thread that spins on the CPU at place `first`: what a host that polls the GPU does. Hidden. */

@@ -34,7 +34,7 @@ struct activity_result {
 	size_t n;
 };
 
-enum { ACTIVITIES_MAX = 8 };
+enum { ACTIVITIES_MAX = 48 };
 
 /* Runs all activities at once; one result each, all with the same n. n = 0 when an activity stopped making progress. */
 void activity_measure(struct activity_result results[], const struct activity activities[], size_t n_activities,

@@ -29,28 +29,29 @@ static size_t add_copies(struct measured measured[], size_t n, struct copies *co
 	return n;
 }
 
-/* Right before its co-runs: the machine of a minute ago may have been another. */
-static void adam_alone(struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel, int threads)
+/* Right before its co-runs: the machine of a minute ago may have been another. Slowdowns are taken against it (derive_corun.c). */
+static void alone(
+    struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel, int threads, const char *label)
 {
 	struct cpu_activity cpu;
 	const struct measured measured = cpu_measured(&cpu, harness, kernel, 0, threads);
-	char label[HARNESS_LABEL_MAX];
-	snprintf(label, sizeof label, "t=%d alone", threads);
 	harness_measure(harness, probe_case, label, &measured, 1);
 }
 
 static void adam_with_copies(struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel,
     const char *const withs[], size_t n_withs)
 {
-	int counts[16];
+	int counts[HARNESS_COUNTS_MAX];
 	const size_t n_counts = harness_contention_threads(counts, harness);
+	harness_order(harness, counts, n_counts);
 	for (size_t i = 0; i < n_counts; i++) {
-		adam_alone(harness, probe_case, kernel, counts[i]);
+		char label[HARNESS_LABEL_MAX];
+		snprintf(label, sizeof label, "t=%d alone", counts[i]);
+		alone(harness, probe_case, kernel, counts[i], label);
 		for (size_t j = 0; j < n_withs; j++) {
 			struct cpu_activity cpu;
 			struct copies copies;
 			struct measured measured[3] = {cpu_measured(&cpu, harness, kernel, 0, counts[i])};
-			char label[HARNESS_LABEL_MAX];
 			measured[0].with = withs[j];
 			const size_t n = add_copies(measured, 1, &copies, harness, withs[j], measured[0].what, counts[i]);
 			snprintf(label, sizeof label, "t=%d with %s", counts[i], withs[j]);
@@ -65,7 +66,7 @@ static void run_contention_copies(struct harness *harness, const struct probe_ca
 	adam_with_copies(harness, probe_case, CPU_ADAM, withs, 3);
 }
 const struct probe_case case_contention_copies = {
-    "contention_copies", "CPU Adam over threads with H2D, D2H and both", true, run_contention_copies};
+    "contention_copies", "CPU Adam over threads with H2D, D2H and both", CASE_GPU, run_contention_copies};
 
 static void run_contention_fused(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -73,7 +74,7 @@ static void run_contention_fused(struct harness *harness, const struct probe_cas
 	adam_with_copies(harness, probe_case, CPU_ADAM_FUSED, withs, 1);
 }
 const struct probe_case case_contention_fused = {
-    "contention_fused", "fused CPU Adam over threads with both copies", true, run_contention_fused};
+    "contention_fused", "fused CPU Adam over threads with both copies", CASE_GPU, run_contention_fused};
 
 static void adam_with_downscale(
     struct harness *harness, const struct probe_case *probe_case, int threads, int workers, bool has_copies)
@@ -93,18 +94,35 @@ static void adam_with_downscale(
 	harness_measure(harness, probe_case, label, measured, n);
 }
 
-/* At all and at half the hardware threads, the workers on cores of their own or on the team's. */
+/* `threads` of Adam beside `workers` that have cores of their own, or share the team's when there are too few. */
+static void one_split(struct harness *harness, const struct probe_case *probe_case, int threads, int workers, bool has_copies)
+{
+	char label[HARNESS_LABEL_MAX];
+	snprintf(label, sizeof label, "t=%d alone before u=%d", threads, workers);
+	alone(harness, probe_case, CPU_ADAM, threads, label);
+	adam_with_downscale(harness, probe_case, threads, workers, has_copies);
+}
+
+/* At all and at half the hardware threads. */
 static void over_workers(struct harness *harness, const struct probe_case *probe_case, bool has_copies)
 {
 	const int all = harness->n_cpus, half = all / 2 > 0 ? all / 2 : 1;
-	for (int workers = 1; workers <= half && workers <= 8; workers *= 2) {
-		if (has_copies && workers != 2)
-			continue;
+	int counts[HARNESS_COUNTS_MAX];
+	size_t n = 0;
+	for (int workers = 1; workers <= half && workers <= 8; workers *= 2)
+		if (!has_copies || workers == 2)
+			counts[n++] = workers;
+	harness_order(harness, counts, n);
+	for (size_t i = 0; i < n; i++) {
+		const int workers = counts[i];
+		char label[HARNESS_LABEL_MAX];
+		snprintf(label, sizeof label, "u=%d alone", workers);
+		alone(harness, probe_case, CPU_DOWNSCALE, workers, label);
 		if (workers < all)
-			adam_with_downscale(harness, probe_case, all - workers, workers, has_copies); /* reserved cores */
-		adam_with_downscale(harness, probe_case, all, workers, has_copies); /* shared cores */
-		if (!harness->quick && half + workers <= all)
-			adam_with_downscale(harness, probe_case, half, workers, has_copies);
+			one_split(harness, probe_case, all - workers, workers, has_copies);
+		one_split(harness, probe_case, all, workers, has_copies);
+		if (!harness->quick && half + workers <= all && half != all - workers)
+			one_split(harness, probe_case, half, workers, has_copies);
 	}
 }
 
@@ -113,7 +131,7 @@ static void run_contention_downscale(struct harness *harness, const struct probe
 	over_workers(harness, probe_case, false);
 }
 const struct probe_case case_contention_downscale = {"contention_downscale",
-    "CPU Adam beside the downscale worker, speeds of both, on reserved and on shared cores", false,
+    "CPU Adam beside the downscale worker, speeds of both, on reserved and on shared cores", CASE_HOST,
     run_contention_downscale};
 
 static void run_contention_all(struct harness *harness, const struct probe_case *probe_case)
@@ -121,7 +139,7 @@ static void run_contention_all(struct harness *harness, const struct probe_case 
 	over_workers(harness, probe_case, true);
 }
 const struct probe_case case_contention_all = {
-    "contention_all", "CPU Adam, downscale worker and both copies at once", true, run_contention_all};
+    "contention_all", "CPU Adam, downscale worker and both copies at once", CASE_GPU, run_contention_all};
 
 static void run_contention_gemm(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -139,7 +157,7 @@ static void run_contention_gemm(struct harness *harness, const struct probe_case
 	}
 }
 const struct probe_case case_contention_gemm = {
-    "contention_gemm", "GEMM beside copies, speeds of both", true, run_contention_gemm};
+    "contention_gemm", "GEMM beside copies, speeds of both", CASE_STEADY, run_contention_gemm};
 
 /* A polling host thread takes a core of the team; a sleeping one takes none (that is every other measurement here). */
 static void run_contention_spin(struct harness *harness, const struct probe_case *probe_case)
@@ -154,9 +172,11 @@ static void run_contention_spin(struct harness *harness, const struct probe_case
 		char label[HARNESS_LABEL_MAX];
 		measured[0].with = "spin";
 		measured[0].with_x = 1;
+		snprintf(label, sizeof label, "t=%d alone", threads);
+		alone(harness, probe_case, CPU_ADAM, threads, label);
 		snprintf(label, sizeof label, "t=%d with one spinning thread", threads);
 		harness_measure(harness, probe_case, label, measured, 2);
 	}
 }
 const struct probe_case case_contention_spin = {
-    "contention_spin", "CPU Adam beside one polling host thread", false, run_contention_spin};
+    "contention_spin", "CPU Adam beside one polling host thread", CASE_HOST, run_contention_spin};

@@ -10,8 +10,9 @@
 
 static void over_threads(struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel)
 {
-	int counts[16];
+	int counts[HARNESS_COUNTS_MAX];
 	const size_t n = harness_thread_counts(counts, harness);
+	harness_order(harness, counts, n);
 	for (size_t i = 0; i < n; i++) {
 		struct cpu_activity activity;
 		char label[HARNESS_LABEL_MAX];
@@ -26,7 +27,7 @@ static void over_threads(struct harness *harness, const struct probe_case *probe
 	{ \
 		over_threads(harness, probe_case, kernel); \
 	} \
-	const struct probe_case case_##name = {#name, text, false, run_##name};
+	const struct probe_case case_##name = {#name, text, CASE_HOST, run_##name};
 
 OVER_THREADS(cpu_copy, CPU_COPY, "DRAM copy past the cache, 8 B per element, over threads")
 OVER_THREADS(cpu_stream, CPU_STREAM, "Adam-shaped stream, four reads and three writes, 28 B per parameter, over threads")
@@ -38,11 +39,13 @@ OVER_THREADS(cpu_unscale, CPU_UNSCALE, "unscale of fp32 gradients in place, 8 B 
 static void at_three_counts(struct harness *harness, const struct probe_case *probe_case, enum cpu_kernel kernel)
 {
 	const int counts[] = {1, harness->n_cpus / 2, harness->n_cpus};
+	int last = 0;
 	for (size_t i = 0; i < 3; i++) {
 		struct cpu_activity activity;
 		char label[HARNESS_LABEL_MAX];
-		if (counts[i] < 1 || (i > 0 && counts[i] == counts[i - 1]))
+		if (counts[i] <= last)
 			continue;
+		last = counts[i];
 		const struct measured measured = cpu_measured(&activity, harness, kernel, 0, counts[i]);
 		snprintf(label, sizeof label, "t=%d", counts[i]);
 		harness_measure(harness, probe_case, label, &measured, 1);
@@ -53,14 +56,14 @@ static void run_cpu_triad(struct harness *harness, const struct probe_case *prob
 {
 	at_three_counts(harness, probe_case, CPU_TRIAD);
 }
-const struct probe_case case_cpu_triad = {"cpu_triad", "DRAM triad past the cache, 12 B per element", false, run_cpu_triad};
+const struct probe_case case_cpu_triad = {"cpu_triad", "DRAM triad past the cache, 12 B per element", CASE_HOST, run_cpu_triad};
 
 static void run_cpu_adam_out(struct harness *harness, const struct probe_case *probe_case)
 {
 	at_three_counts(harness, probe_case, CPU_ADAM_OUT);
 }
 const struct probe_case case_cpu_adam_out = {
-    "cpu_adam_out", "Adam, fp32 gradients and bf16 output, 30 B per parameter", false, run_cpu_adam_out};
+    "cpu_adam_out", "Adam, fp32 gradients and bf16 output, 30 B per parameter", CASE_HOST, run_cpu_adam_out};
 
 static void run_cpu_downscale(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -70,7 +73,7 @@ static void run_cpu_downscale(struct harness *harness, const struct probe_case *
 	harness_measure(harness, probe_case, "fp16", &measured, 1);
 }
 const struct probe_case case_cpu_downscale = {"cpu_downscale",
-    "fp32 to bf16 past the cache, 6 B per parameter, over threads; fp16 at all threads", false, run_cpu_downscale};
+    "fp32 to bf16 past the cache, 6 B per parameter, over threads; fp16 at all threads", CASE_HOST, run_cpu_downscale};
 
 /* ---- what one subgroup costs besides its parameters: fork and join of the team */
 
@@ -114,7 +117,7 @@ static void run_cpu_subgroup(struct harness *harness, const struct probe_case *p
 	}
 }
 const struct probe_case case_cpu_subgroup = {
-    "cpu_subgroup", "forking and joining the team; Adam in regions of 1 M and 10 M parameters", false, run_cpu_subgroup};
+    "cpu_subgroup", "forking and joining the team; Adam in regions of 1 M and 10 M parameters", CASE_HOST, run_cpu_subgroup};
 
 /* ---- siblings of one core, data in its cache: core-limited by construction */
 
@@ -137,7 +140,7 @@ static void run_cpu_smt(struct harness *harness, const struct probe_case *probe_
 		harness_measure(harness, probe_case, label, &measured, 1);
 	}
 }
-const struct probe_case case_cpu_smt = {"cpu_smt", "Adam in cache on one core, by siblings", false, run_cpu_smt};
+const struct probe_case case_cpu_smt = {"cpu_smt", "Adam in cache on one core, by siblings", CASE_HOST, run_cpu_smt};
 
 /* ---- NUMA: the triad on memory of each node, by the CPUs of the first */
 
@@ -172,14 +175,4 @@ static void run_cpu_numa(struct harness *harness, const struct probe_case *probe
 	}
 }
 const struct probe_case case_cpu_numa = {
-    "cpu_numa", "triad from the first node's CPUs on memory of each node", false, run_cpu_numa};
-
-/* ---- the first case again at the end: the drift of the machine during the probe */
-
-static void run_cpu_drift(struct harness *harness, const struct probe_case *probe_case)
-{
-	struct cpu_activity activity;
-	const struct measured measured = cpu_measured(&activity, harness, CPU_COPY, 0, harness->n_cpus);
-	harness_measure(harness, probe_case, "copy again", &measured, 1);
-}
-const struct probe_case case_cpu_drift = {"cpu_drift", "the DRAM copy once more at the end", false, run_cpu_drift};
+    "cpu_numa", "triad from the first node's CPUs on memory of each node", CASE_HOST, run_cpu_numa};

@@ -17,20 +17,20 @@ static void run_gpu_copy(struct harness *harness, const struct probe_case *probe
 	one_kernel(harness, probe_case, GPU_COPY, "8 B per element");
 }
 const struct probe_case case_gpu_copy = {
-    "device_local_copy", "HBM copy by a kernel, bytes read and written", true, run_gpu_copy};
+    "device_local_copy", "HBM copy by a kernel, bytes read and written", CASE_STEADY, run_gpu_copy};
 
 static void run_gpu_triad(struct harness *harness, const struct probe_case *probe_case)
 {
 	one_kernel(harness, probe_case, GPU_TRIAD, "12 B per element");
 }
-const struct probe_case case_gpu_triad = {"device_local_triad", "HBM triad by a kernel", true, run_gpu_triad};
+const struct probe_case case_gpu_triad = {"device_local_triad", "HBM triad by a kernel", CASE_STEADY, run_gpu_triad};
 
 static void run_gpu_adam(struct harness *harness, const struct probe_case *probe_case)
 {
 	one_kernel(harness, probe_case, GPU_ADAM, "fp32 states, bf16 output");
 }
 const struct probe_case case_gpu_adam = {
-    "gpu_adam", "Adam on the GPU, fp32 states and bf16 output, 30 B per parameter", true, run_gpu_adam};
+    "gpu_adam", "Adam on the GPU, fp32 states and bf16 output, 30 B per parameter", CASE_STEADY, run_gpu_adam};
 
 static void run_gpu_casts(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -38,7 +38,7 @@ static void run_gpu_casts(struct harness *harness, const struct probe_case *prob
 	one_kernel(harness, probe_case, GPU_NARROW, "fp32 to bf16");
 }
 const struct probe_case case_gpu_casts = {
-    "gpu_casts", "casts of gradients and parameters, 6 B per parameter", true, run_gpu_casts};
+    "gpu_casts", "casts of gradients and parameters, 6 B per parameter", CASE_STEADY, run_gpu_casts};
 
 /* Squares for the curve, and the layers of a 7 B model (hidden 4096, FFN 11008, 2048 tokens), forward shapes. */
 static void run_gpu_gemm(struct harness *harness, const struct probe_case *probe_case)
@@ -68,10 +68,10 @@ static void run_gpu_gemm(struct harness *harness, const struct probe_case *probe
 		gpu_gemm_free(gpu, activity.gemm);
 	}
 }
-const struct probe_case case_gpu_gemm = {"gpu_gemm", "bf16 GEMM, squares and layer shapes", true, run_gpu_gemm};
+const struct probe_case case_gpu_gemm = {"gpu_gemm", "bf16 GEMM, squares and layer shapes", CASE_STEADY, run_gpu_gemm};
 
 static void run_gpu_launch(struct harness *harness, const struct probe_case *probe_case)
 {
 	one_kernel(harness, probe_case, GPU_EMPTY, "empty kernels, queued");
 }
-const struct probe_case case_gpu_launch = {"gpu_launch", "launches of an empty kernel, back to back", true, run_gpu_launch};
+const struct probe_case case_gpu_launch = {"gpu_launch", "launches of an empty kernel, back to back", CASE_STEADY, run_gpu_launch};

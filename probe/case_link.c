@@ -29,14 +29,14 @@ static void run_link_h2d(struct harness *harness, const struct probe_case *probe
 	over_sizes(harness, probe_case, COPY_H2D);
 }
 const struct probe_case case_link_h2d = {
-    "host_to_device_memcpy_ce", "pinned H2D, 4 KiB to 1 GiB, queued", true, run_link_h2d};
+    "host_to_device_memcpy_ce", "pinned H2D, 4 KiB to 1 GiB, queued", CASE_STEADY, run_link_h2d};
 
 static void run_link_d2h(struct harness *harness, const struct probe_case *probe_case)
 {
 	over_sizes(harness, probe_case, COPY_D2H);
 }
 const struct probe_case case_link_d2h = {
-    "device_to_host_memcpy_ce", "pinned D2H, 4 KiB to 1 GiB, queued", true, run_link_d2h};
+    "device_to_host_memcpy_ce", "pinned D2H, 4 KiB to 1 GiB, queued", CASE_STEADY, run_link_d2h};
 
 enum { LARGE_COPY_BYTES = 64 << 20 };
 
@@ -50,7 +50,7 @@ static void run_link_duplex(struct harness *harness, const struct probe_case *pr
 	harness_measure(harness, probe_case, "64 MiB both ways", both, 2);
 }
 const struct probe_case case_link_duplex = {
-    "bidirectional_memcpy_ce", "pinned copies both ways, each direction reported", true, run_link_duplex};
+    "bidirectional_memcpy_ce", "pinned copies both ways, each direction reported", CASE_GPU, run_link_duplex};
 
 /* Three copies queued at once on three streams: the time of the first over the time of all. 1/3: the engine runs one at a
  * time; 1: it shares. */
@@ -99,7 +99,7 @@ static void run_link_streams(struct harness *harness, const struct probe_case *p
 	}
 }
 const struct probe_case case_link_streams = {
-    "copy_streams", "three streams on one engine: 0.33 one at a time, 1 shared", true, run_link_streams};
+    "copy_streams", "three streams on one engine: 0.33 one at a time, 1 shared", CASE_STEADY, run_link_streams};
 
 /* ---- ordinary memory */
 
@@ -126,7 +126,7 @@ static void run_link_pageable(struct harness *harness, const struct probe_case *
 	free(host);
 }
 const struct probe_case case_link_pageable = {
-    "pageable_memcpy_ce", "copies from and to ordinary memory, 1 to 64 MiB", true, run_link_pageable};
+    "pageable_memcpy_ce", "copies from and to ordinary memory, 1 to 64 MiB", CASE_GPU, run_link_pageable};
 
 /* ZeRO-3: a host cast, then a pageable copy (push); or a pageable copy, then a host conversion (flush). */
 struct pageable_work {
@@ -212,14 +212,14 @@ static void run_link_push(struct harness *harness, const struct probe_case *prob
 	measure_pageable(harness, probe_case, true);
 }
 const struct probe_case case_link_push = {
-    "push_pageable", "host cast to 16 bit, then a pageable H2D copy", true, run_link_push};
+    "push_pageable", "host cast to 16 bit, then a pageable H2D copy", CASE_GPU, run_link_push};
 
 static void run_link_flush(struct harness *harness, const struct probe_case *probe_case)
 {
 	measure_pageable(harness, probe_case, false);
 }
 const struct probe_case case_link_flush = {
-    "flush_pageable", "pageable D2H copy of 16 bit, then a host cast to fp32", true, run_link_flush};
+    "flush_pageable", "pageable D2H copy of 16 bit, then a host cast to fp32", CASE_GPU, run_link_flush};
 
 /* ---- several GPUs, pinning */
 
@@ -245,7 +245,7 @@ static void run_link_all_gpus(struct harness *harness, const struct probe_case *
 		gpu_free(harness->gpus[i / 2], activities[i].device);
 }
 const struct probe_case case_link_all_gpus = {
-    "all_gpus_bidirectional_memcpy_ce", "copies both ways on all GPUs at once", true, run_link_all_gpus};
+    "all_gpus_bidirectional_memcpy_ce", "copies both ways on all GPUs at once", CASE_GPU, run_link_all_gpus};
 
 static void run_link_pinning(struct harness *harness, const struct probe_case *probe_case)
 {
@@ -273,4 +273,4 @@ static void run_link_pinning(struct harness *harness, const struct probe_case *p
 	}
 }
 const struct probe_case case_link_pinning = {
-    "pinning", "cost of page-locking touched memory, and of allocating it locked", true, run_link_pinning};
+    "pinning", "cost of page-locking touched memory, and of allocating it locked", CASE_STEADY, run_link_pinning};

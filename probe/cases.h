@@ -38,9 +38,9 @@
 	X(contention_fused) \
 	X(contention_downscale) \
 	X(contention_all) \
+	X(contention_gpus) \
 	X(contention_gemm) \
-	X(contention_spin) \
-	X(cpu_drift)
+	X(contention_spin)
 
 #define CASE_DECLARE(name) extern const struct probe_case case_##name;
 CASE_LIST(CASE_DECLARE)

@@ -10,10 +10,12 @@
 #include "probe/commands.h"
 #include "probe/interrupt.h"
 #include "probe/profile_write.h"
+#include "probe/rounds.h"
 
 struct run_options {
 	int unused; /* offset 0 means "not given" in struct opt */
 	struct opt_list tests;
+	long long seed;
 	bool quick, quiet;
 	const char *out, *name, *note;
 };
@@ -26,7 +28,15 @@ static const struct opt run_opts[] = {
 	.offset = AT(tests),
 	.arg = "NAME",
 	.help = "only cases whose name begins so (repeatable)"},
-    {.name = "quick", .kind = OPT_FLAG, .offset = AT(quick), .help = "fewer points and samples: under 30 s"},
+    {.name = "quick", .kind = OPT_FLAG, .offset = AT(quick), .help = "one round, fewer points: under 30 s"},
+    {.name = "seed",
+	.kind = OPT_INT,
+	.offset = AT(seed),
+	.min = 0,
+	.max = 1000000000,
+	.fallback = "1",
+	.arg = "N",
+	.help = "of the order of the cases in the rounds"},
     {.name = "output", .letter = 'o', .kind = OPT_TEXT, .offset = AT(out), .arg = "FILE", .help = "write the profile here"},
     {.name = "name",
 	.kind = OPT_TEXT,
@@ -70,7 +80,7 @@ static int check_tests(const struct opt_list *tests, struct arena *arena, struct
 /* Rates that no machine can have are an error of the probe, not a record. */
 static void gate(struct result *result, const struct harness *harness)
 {
-	const double rate_Bps = result->stats.median * result->bytes_per_unit;
+	const double rate_Bps = result->stats.centre * result->bytes_per_unit;
 	const bool is_link = strcmp(result->what, "h2d") == 0 || strcmp(result->what, "d2h") == 0;
 	const double link_Bps =
 	    harness->gpu_info.link_Bps > 0 ? harness->gpu_info.link_Bps : 450e9; /* NVLink to the host */
@@ -81,32 +91,28 @@ static void gate(struct result *result, const struct harness *harness)
 		limit_Bps = link_Bps;
 	else if (strncmp(result->key, "device_local", 12) == 0)
 		limit_Bps = 16e12;
-	if (result->stats.median > 0 && rate_Bps <= limit_Bps)
+	if (result->stats.centre > 0 && rate_Bps <= limit_Bps)
 		return;
 	result->status = RESULT_ERROR;
 	snprintf(result->note, sizeof result->note, "implausible: %.4g B/s, the limit is %.4g B/s", rate_Bps, limit_Bps);
 }
 
-static void run_cases(struct harness *harness, const struct opt_list *tests)
+static void run_cases(struct harness *harness, const struct opt_list *tests, struct arena *arena)
 {
-	for (size_t i = 0; i < n_probe_cases && !interrupt_seen(); i++) {
-		const struct probe_case *const probe_case = probe_cases[i];
-		if (!is_chosen(probe_case, tests))
-			continue;
-		const size_t first = harness->n_results;
-		if (probe_case->needs_gpu && harness->n_gpus == 0)
-			harness_waive(harness, probe_case, harness->no_gpu);
-		else
-			probe_case->run(harness, probe_case);
-		for (size_t j = first; j < harness->n_results; j++)
-			gate(&harness->results[j], harness);
-	}
+	const struct probe_case **const chosen = arena_alloc(arena, n_probe_cases, sizeof *chosen);
+	size_t n = 0;
+	for (size_t i = 0; i < n_probe_cases; i++)
+		if (is_chosen(probe_cases[i], tests))
+			chosen[n++] = probe_cases[i];
+	rounds_run(harness, chosen, n);
+	for (size_t i = 0; i < harness->n_results; i++)
+		gate(&harness->results[i], harness);
 	if (harness->progress)
 		fprintf(harness->progress, "\r\033[K");
 }
 
 static const struct table_column result_columns[] = {{"case", "case", UNIT_NONE}, {"point", "point", UNIT_NONE},
-    {"what", "what", UNIT_NONE}, {"median", "median", UNIT_NONE}, {"interval", "95 % interval", UNIT_NONE},
+    {"what", "what", UNIT_NONE}, {"centre", "centre", UNIT_NONE}, {"interval", "95 % interval", UNIT_NONE},
     {"memory", "memory", UNIT_NONE}, {"n", "n", UNIT_NONE}, {"flags", "flags", UNIT_NONE}};
 
 static const char *flags_of(const struct result *result)
@@ -125,19 +131,19 @@ static void print_results(const struct harness *harness)
 		const struct result *const result = &harness->results[i];
 		const struct stats *const stats = &result->stats;
 		const bool passed = result->status == RESULT_PASSED;
-		char median[UNITS_TEXT_MAX] = "", lo[UNITS_TEXT_MAX], hi[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX] = "",
+		char centre[UNITS_TEXT_MAX] = "", lo[UNITS_TEXT_MAX], hi[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX] = "",
 		     interval[80] = "";
 		if (passed) {
-			units_print(median, result->unit, stats->median);
+			units_print(centre, result->unit, stats->centre);
 			snprintf(interval, sizeof interval, "%s .. %s", units_print(lo, result->unit, stats->lo),
 			    units_print(hi, result->unit, stats->hi));
 			if (result->bytes_per_unit > 1)
-				units_print(memory, UNIT_BYTES_PER_S, stats->median * result->bytes_per_unit);
+				units_print(memory, UNIT_BYTES_PER_S, stats->centre * result->bytes_per_unit);
 		}
 		table_text(table, result->key);
 		table_text(table, result->label);
 		table_text(table, passed ? result->what : result->status == RESULT_WAIVED ? "waived" : "error");
-		table_text(table, median);
+		table_text(table, centre);
 		table_text(table, interval);
 		table_text(table, memory);
 		table_integer(table, (long long)stats->n);
@@ -198,7 +204,8 @@ int command_run(int argc, char **argv, struct arena *arena, struct err *err)
 	interrupt_catch();
 	rc = harness_open(&harness, options.quick, isatty(STDERR_FILENO) && !options.quiet ? stderr : NULL, err);
 	if (rc == 0) {
-		run_cases(&harness, &options.tests);
+		harness.seed = (uint64_t)options.seed;
+		run_cases(&harness, &options.tests, arena);
 		rc = finish(&harness, &options, command_text(argc, argv, arena), err);
 	}
 	harness_close(&harness);
@@ -222,7 +229,7 @@ int command_list(int argc, char **argv, struct arena *arena, struct err *err)
 	struct table *const table = table_new(columns, 3);
 	for (size_t i = 0; i < n_probe_cases; i++) {
 		table_text(table, probe_cases[i]->key);
-		table_text(table, !probe_cases[i]->needs_gpu || has_gpu ? "runs" : "waived");
+		table_text(table, probe_cases[i]->kind == CASE_HOST || has_gpu ? "runs" : "waived");
 		table_text(table, probe_cases[i]->what);
 	}
 	table_print(table, FORMAT_TABLE, stdout);

@@ -19,7 +19,7 @@ struct update_options {
 	double subgroup, subgroups;
 	long long threads, gpus, repeats;
 	const char *points, *out, *trace, *hw, *note;
-	bool quiet;
+	bool quiet, no_verify;
 };
 
 #define AT(member) offsetof(struct update_options, member)
@@ -93,6 +93,10 @@ static const struct opt update_opts[] = {
 	.arg = "NAME",
 	.help = "profile name for the hw column"},
     {.name = "note", .kind = OPT_TEXT, .offset = AT(note), .arg = "TEXT", .help = "kept in the source column"},
+    {.name = "no-verify",
+	.kind = OPT_FLAG,
+	.offset = AT(no_verify),
+	.help = "do not verify the results; rows are excluded unless another file of a merge verifies them"},
     {.name = "quiet", .letter = 'q', .kind = OPT_FLAG, .offset = AT(quiet), .help = "no progress on stderr"},
 };
 
@@ -249,7 +253,8 @@ int command_update(int argc, char **argv, struct arena *arena, struct err *err)
 	    .n_points = points.n,
 	    .results = arena_zalloc(arena, points.n, sizeof(struct update_result)),
 	    .n_ranks = (int)options.gpus,
-	    .n_repeats = (size_t)options.repeats};
+	    .n_repeats = (size_t)options.repeats,
+	    .skip_check = options.no_verify};
 	interrupt_catch();
 	rc = measure(&job, &options, err);
 	struct err write_err = {0};

@@ -105,13 +105,13 @@ static void cpu_end(void *context)
 	team_free(activity->team);
 }
 
-struct measured cpu_measured(
-    struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int first, int threads)
+/* On `threads` of n_cpus CPUs from place `first` on, wrapping round. */
+static struct measured measured_on(struct cpu_activity *activity, const struct harness *harness, const struct pool *pool,
+    enum cpu_kernel kernel, const int cpus[], int n_cpus, int first, int threads)
 {
-	*activity =
-	    (struct cpu_activity){.pool = &harness->pool, .kernel = kernel, .threads = threads, .n = harness->pool.n};
+	*activity = (struct cpu_activity){.pool = pool, .kernel = kernel, .threads = threads, .n = pool->n};
 	for (int i = 0; i < threads; i++)
-		activity->cpus[i] = harness->cpus[(first + i) % harness->n_cpus];
+		activity->cpus[i] = cpus[(first + i) % n_cpus];
 	activity->chunk = (size_t)threads * MEMBER_CHUNK;
 	if (activity->chunk > activity->n / 2)
 		activity->chunk = activity->n / 2 / KERNEL_GRAIN * KERNEL_GRAIN;
@@ -122,6 +122,20 @@ struct measured cpu_measured(
 	    .bytes_per_unit = kernel_facts[kernel].bytes,
 	    .flop_per_unit = kernel_facts[kernel].flop,
 	    .unit = UNIT_PARAMS_PER_S};
+}
+
+struct measured cpu_measured(
+    struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int first, int threads)
+{
+	return measured_on(activity, harness, &harness->pool, kernel, harness->cpus, harness->n_cpus, first, threads);
+}
+
+struct measured cpu_rank_measured(
+    struct cpu_activity *activity, const struct harness *harness, enum cpu_kernel kernel, int rank, int threads)
+{
+	int cpus[TOPOLOGY_CPUS_MAX];
+	const int n_cpus = harness_rank_cpus(cpus, harness, rank);
+	return measured_on(activity, harness, &harness->rank_pools[rank], kernel, cpus, n_cpus, 0, threads);
 }
 
 static void spin_begin(void *context)

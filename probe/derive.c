@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * From results to the profile. The formulas, all of them:
- *   rates       the median of the case, its 95 % interval
+ *   rates       the centre of the case over all rounds, its 95 % interval (stats.h)
+ *   curves      at each point the mean of all that was measured alone there, by the case and beside co-runs
  *   dram_Bps, h2d_weight, d2h_weight   fitted to the contention grid, a copy weight per direction (fluid_fit.h)
  *   dma_weight   the same fit with one weight for both, for who leaves the others out
  *   bytes per parameter    counted in the kernels, not measured (kernels.h)
@@ -34,7 +35,7 @@ static void add_rate(struct derived *derived, const char *name, const struct res
 	if (!from)
 		return;
 	const struct stats *const stats = &from->stats;
-	const double value = is_inverse ? scale / stats->median : scale * stats->median;
+	const double value = is_inverse ? scale / stats->centre : scale * stats->centre;
 	struct derived_value *const out = add(derived, name, "measured", value, from->key);
 	out->lo = is_inverse ? scale / stats->hi : scale * stats->lo;
 	out->hi = is_inverse ? scale / stats->lo : scale * stats->hi;
@@ -42,6 +43,21 @@ static void add_rate(struct derived *derived, const char *name, const struct res
 	out->scale = scale;
 	out->is_inverse = is_inverse;
 	snprintf(out->source, sizeof out->source, "%s, %s", from->key, from->label);
+}
+
+/* Mean of all that was measured alone at x, beside co-runs too: the more moments, the better. */
+static double centre_at(const struct harness *harness, const char *what, double x)
+{
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < harness->n_results; i++) {
+		const struct result *const result = &harness->results[i];
+		if (result->status == RESULT_PASSED && strcmp(result->what, what) == 0 && !result->with[0] && result->x == x) {
+			sum += result->stats.centre;
+			n++;
+		}
+	}
+	return sum / (double)n;
 }
 
 static size_t points_of(
@@ -54,7 +70,7 @@ static size_t points_of(
 		    result->with[0] || (n > 0 && result->x <= x[n - 1]))
 			continue;
 		x[n] = result->x;
-		rate[n++] = result->stats.median;
+		rate[n++] = centre_at(harness, what, result->x);
 	}
 	return n;
 }
@@ -148,7 +164,7 @@ static void add_cores(struct derived *derived, const struct harness *harness)
 	const struct result *const all =
 	    harness_find(harness, "cpu_smt", "sibling", "", harness->topology.threads_per_core, -1);
 	if (one && all && all != one)
-		add(derived, "smt_gain", "measured", fmax(1, all->stats.median / one->stats.median), "cpu_smt");
+		add(derived, "smt_gain", "measured", fmax(1, all->stats.centre / one->stats.centre), "cpu_smt");
 	else
 		add(derived, "smt_gain", "assumed", 1, "no siblings visible");
 	double fracs[16];
@@ -208,7 +224,7 @@ static void add_gpu(struct derived *derived, const struct harness *harness)
 	double peak = 0;
 	for (size_t i = 0; i < harness->n_results; i++)
 		if (strcmp(harness->results[i].what, "gemm") == 0 && !harness->results[i].with[0])
-			peak = fmax(peak, harness->results[i].stats.median);
+			peak = fmax(peak, harness->results[i].stats.centre);
 	if (peak > 0)
 		add(derived, "gpu_flop_per_s", "measured", peak, "largest GEMM rate");
 }

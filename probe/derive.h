@@ -41,8 +41,14 @@ struct derived {
 	size_t n_curves;
 	struct derived_corun corun[DERIVED_CORUN_MAX];
 	size_t n_corun;
-	struct fluid_fit fit;
+	struct fluid_fit fit, gpus_fit; /* of all co-runs; of those on all GPUs at once, 0 without */
 	double threads, workers; /* defaults for the node */
+};
+
+/* Of something that was measured alone and beside others. */
+struct derived_slowdown {
+	double alone; /* centre of all that was measured alone */
+	double frac; /* speed together over alone, each round against what was measured alone nearest in time; 0: not known */
 };
 
 void derive(struct derived *derived, const struct harness *harness);

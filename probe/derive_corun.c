@@ -1,37 +1,99 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * The contention grid as rows "alone and together", and as cells for the fluid fit. Cells whose threads exceed the hardware
- * threads are rows but not cells: there cores, not DRAM, are shared. */
+ * threads are rows but not cells: there cores, not DRAM, are shared.
+ *
+ * A machine with other users is faster in one minute than in the next. So a slowdown is the mean over the rounds of together over
+ * alone, both of that moment; "together" of a row is that slowdown times what all rounds say of "alone". */
+#include <math.h>
 #include <string.h>
 
 #include "probe/activities.h"
 #include "probe/derive.h"
 
-static double duplex_alone(const struct harness *harness, const char *what)
+/* Which results say what `together` is alone. */
+struct alone_filter {
+	const char *key, *with; /* key NULL: any case */
+	double x; /* negative: any */
+};
+
+static bool is_alone(const struct result *result, const struct result *together, const struct alone_filter *filter)
 {
-	const struct result *const result =
-	    harness_find(harness, "bidirectional_memcpy_ce", what, strcmp(what, "h2d") == 0 ? "d2h" : "h2d", -1, -1);
-	return result ? result->stats.median : 0;
+	return result->status == RESULT_PASSED && strcmp(result->what, together->what) == 0 &&
+	    strcmp(result->with, filter->with) == 0 && (!filter->key || strcmp(result->key, filter->key) == 0) &&
+	    (filter->x < 0 || result->x == filter->x);
 }
 
-static double copy_alone(const struct harness *harness, const char *what, bool is_duplex)
+/* Rate of the round measured alone that began nearest to at_s; 0 without one. */
+static double nearest_alone(
+    const struct harness *harness, const struct result *together, const struct alone_filter *filter, double at_s)
 {
-	const bool is_h2d = strcmp(what, "h2d") == 0;
-	if (is_duplex)
-		return duplex_alone(harness, what);
-	return derive_alone(harness, is_h2d ? "host_to_device_memcpy_ce" : "device_to_host_memcpy_ce", what, 64 << 20);
+	double best_s = INFINITY, rate = 0;
+	for (size_t i = 0; i < harness->n_results; i++) {
+		const struct result *const result = &harness->results[i];
+		for (size_t round = 0; round < result->n_rounds && is_alone(result, together, filter); round++) {
+			const double distance_s = fabs(result->at_s[round] - at_s);
+			if (distance_s < best_s) {
+				best_s = distance_s;
+				rate = harness_round_median(result, round);
+			}
+		}
+	}
+	return rate;
 }
 
-/* From the grid itself where it was measured there, else from the curve. */
-static double cpu_alone(const struct harness *harness, const char *key, const char *what, double threads)
+/* The mean over what was measured alone, each result as one. */
+static double centre_alone(const struct harness *harness, const struct result *together, const struct alone_filter *filter)
 {
-	const struct result *const near = harness_find(harness, key, what, "", threads, -1);
-	return near ? near->stats.median : derive_alone(harness, what, what, threads);
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < harness->n_results; i++) {
+		if (is_alone(&harness->results[i], together, filter)) {
+			sum += harness->results[i].stats.centre;
+			n++;
+		}
+	}
+	return n ? sum / (double)n : 0;
 }
 
-static void add_flow(struct fluid_cell *cell, double alone, double together, double bytes, enum fluid_kind kind)
+static struct derived_slowdown slowdown_of(
+    const struct harness *harness, const struct result *together, const struct alone_filter *filter)
 {
-	if (alone > 0 && cell->n_flows < FLUID_FLOWS_MAX)
-		cell->flows[cell->n_flows++] = (struct fluid_flow){alone * bytes, together / alone, kind};
+	struct derived_slowdown out = {.alone = centre_alone(harness, together, filter)};
+	double fracs[STATS_ROUNDS_MAX];
+	struct stats stats = {0};
+	for (size_t round = 0; round < together->n_rounds && out.alone > 0; round++)
+		fracs[round] = harness_round_median(together, round) /
+		    nearest_alone(harness, together, filter, together->at_s[round]);
+	if (out.alone <= 0 || together->n_rounds == 0)
+		return (struct derived_slowdown){0};
+	stats_centre(&stats, fracs, together->n_rounds);
+	out.frac = stats.centre;
+	return out;
+}
+
+static struct derived_slowdown copy_slowdown(const struct harness *harness, const struct result *copy, bool is_duplex)
+{
+	const bool is_h2d = strcmp(copy->what, "h2d") == 0;
+	const struct alone_filter duplex = {"bidirectional_memcpy_ce", is_h2d ? "d2h" : "h2d", -1};
+	const struct alone_filter single = {is_h2d ? "host_to_device_memcpy_ce" : "device_to_host_memcpy_ce", "", 64 << 20};
+	return slowdown_of(harness, copy, is_duplex ? &duplex : &single);
+}
+
+/* Where nobody measured this number of threads alone, against the curve. */
+static struct derived_slowdown cpu_slowdown(const struct harness *harness, const struct result *cpu)
+{
+	const struct derived_slowdown out = slowdown_of(harness, cpu, &(struct alone_filter){NULL, "", cpu->x});
+	if (out.alone > 0)
+		return out;
+	const double alone = derive_alone(harness, cpu->what, cpu->what, cpu->x);
+	return (struct derived_slowdown){alone, alone > 0 ? cpu->stats.centre / alone : 0};
+}
+
+static void add_flow(
+    struct fluid_cell *cell, const struct derived_slowdown *slowdown, double bytes, enum fluid_kind kind)
+{
+	if (slowdown->alone > 0 && cell->n_flows < FLUID_FLOWS_MAX)
+		cell->flows[cell->n_flows++] = (struct fluid_flow){slowdown->alone * bytes, slowdown->frac, kind};
 }
 
 static enum fluid_kind kind_of(const struct result *copy)
@@ -60,21 +122,21 @@ static void add_row(struct derived *derived, const struct derived_corun *row)
 }
 
 /* `first` beside copies: one row; a cell when `first` is a CPU kernel. */
-static size_t with_copies(
-    struct derived *derived, struct fluid_cell *cell, const struct harness *harness, size_t i, double alone)
+static size_t with_copies(struct derived *derived, struct fluid_cell *cell, const struct harness *harness, size_t i,
+    const struct derived_slowdown *slowdown)
 {
 	const struct result *const first = &harness->results[i], *copies[2];
 	const size_t n_copies = copies_after(harness, i, copies);
-	struct derived_corun row = {first->what, first->with, first->x, 0, alone, first->stats.median, 0, 0};
-	if (n_copies == 0 || alone <= 0)
+	struct derived_corun row = {first->what, first->with, first->x, 0, slowdown->alone, slowdown->alone * slowdown->frac, 0, 0};
+	if (n_copies == 0 || slowdown->alone <= 0)
 		return 0;
 	*cell = (struct fluid_cell){0};
-	add_flow(cell, alone, first->stats.median, first->bytes_per_unit, FLUID_CPU);
+	add_flow(cell, slowdown, first->bytes_per_unit, FLUID_CPU);
 	for (size_t j = 0; j < n_copies; j++) {
-		const double copy_alone_Bps = copy_alone(harness, copies[j]->what, n_copies == 2);
-		row.second_alone += copy_alone_Bps;
-		row.second_together += copies[j]->stats.median;
-		add_flow(cell, copy_alone_Bps, copies[j]->stats.median, 1, kind_of(copies[j]));
+		const struct derived_slowdown copy = copy_slowdown(harness, copies[j], n_copies == 2);
+		row.second_alone += copy.alone;
+		row.second_together += copy.alone * copy.frac;
+		add_flow(cell, &copy, 1, kind_of(copies[j]));
 	}
 	add_row(derived, &row);
 	return 1;
@@ -86,14 +148,15 @@ static size_t copies_grid(struct derived *derived, struct fluid_cell cells[], si
 		const struct result *const result = &harness->results[i];
 		const bool is_grid =
 		    strcmp(result->key, "contention_copies") == 0 || strcmp(result->key, "contention_fused") == 0;
-		if (is_grid && result->status == RESULT_PASSED && result->unit == UNIT_PARAMS_PER_S && result->with[0])
-			n_cells += with_copies(
-			    derived, &cells[n_cells], harness, i, cpu_alone(harness, result->key, result->what, result->x));
+		if (is_grid && result->status == RESULT_PASSED && result->unit == UNIT_PARAMS_PER_S && result->with[0]) {
+			const struct derived_slowdown slowdown = cpu_slowdown(harness, result);
+			n_cells += with_copies(derived, &cells[n_cells], harness, i, &slowdown);
+		}
 	}
 	return n_cells;
 }
 
-/* Adam beside the downscale worker, with or without copies. */
+/* Adam beside the downscale worker without copies: a row. With copies: a cell, where each thread has a hardware thread. */
 static size_t downscale_grid(
     struct derived *derived, struct fluid_cell cells[], size_t n_cells, const struct harness *harness)
 {
@@ -101,46 +164,91 @@ static size_t downscale_grid(
 		const struct result *const adam = &harness->results[i], *const down = adam + 1, *copies[2];
 		const bool with_both = strcmp(adam->key, "contention_all") == 0;
 		if ((!with_both && strcmp(adam->key, "contention_downscale") != 0) || strcmp(adam->what, "cpu_adam") != 0 ||
-		    adam->status != RESULT_PASSED || down->status != RESULT_PASSED)
+		    !adam->with[0] || adam->status != RESULT_PASSED || down->status != RESULT_PASSED)
 			continue;
-		const double adam_alone = cpu_alone(harness, "contention_copies", "cpu_adam", adam->x);
-		const double down_alone = cpu_alone(harness, "cpu_downscale", "cpu_downscale", down->x);
+		const struct derived_slowdown of_adam = cpu_slowdown(harness, adam), of_down = cpu_slowdown(harness, down);
 		if (!with_both)
 			add_row(derived,
-			    &(struct derived_corun){"cpu_adam", "cpu_downscale", adam->x, down->x, adam_alone,
-				adam->stats.median, down_alone, down->stats.median});
-		if (adam->x + down->x > harness->n_cpus)
+			    &(struct derived_corun){"cpu_adam", "cpu_downscale", adam->x, down->x, of_adam.alone,
+				of_adam.alone * of_adam.frac, of_down.alone, of_down.alone * of_down.frac});
+		if (!with_both || adam->x + down->x > harness->n_cpus)
 			continue;
-		struct fluid_cell cell = {0};
-		add_flow(&cell, adam_alone, adam->stats.median, adam->bytes_per_unit, FLUID_CPU);
-		add_flow(&cell, down_alone, down->stats.median, down->bytes_per_unit, FLUID_CPU);
-		const size_t n_copies = with_both ? copies_after(harness, i, copies) : 0;
-		for (size_t j = 0; j < n_copies; j++)
-			add_flow(&cell, copy_alone(harness, copies[j]->what, true), copies[j]->stats.median, 1,
-			    kind_of(copies[j]));
-		if (with_both)
-			cells[n_cells++] = cell;
+		struct fluid_cell *const cell = &cells[n_cells++];
+		*cell = (struct fluid_cell){0};
+		add_flow(cell, &of_adam, adam->bytes_per_unit, FLUID_CPU);
+		add_flow(cell, &of_down, down->bytes_per_unit, FLUID_CPU);
+		const size_t n_copies = copies_after(harness, i, copies);
+		for (size_t j = 0; j < n_copies; j++) {
+			const struct derived_slowdown copy = copy_slowdown(harness, copies[j], true);
+			add_flow(cell, &copy, 1, kind_of(copies[j]));
+		}
 	}
 	return n_cells;
+}
+
+/* What ran on every GPU at once: the flows of all ranks as one of each kind, against one rank's alone. */
+static size_t gpus_cell(struct fluid_cell *cell, const struct harness *harness, size_t i)
+{
+	const struct result *const first = &harness->results[i];
+	const bool is_duplex = strcmp(first->with, "all+duplex") == 0;
+	struct fluid_flow sums[N_FLUID_KINDS] = {0};
+	size_t n_ranks[N_FLUID_KINDS] = {0}, n = 0;
+	for (const struct result *one = first; one < harness->results + harness->n_results && one->key == first->key &&
+	     strcmp(one->label, first->label) == 0;
+	     one++, n++) {
+		const bool is_cpu = one->unit == UNIT_PARAMS_PER_S;
+		const struct derived_slowdown slowdown =
+		    is_cpu ? cpu_slowdown(harness, one) : copy_slowdown(harness, one, is_duplex);
+		const enum fluid_kind kind = is_cpu ? FLUID_CPU : kind_of(one);
+		sums[kind].demand_Bps += slowdown.alone * one->bytes_per_unit;
+		sums[kind].speed_frac += slowdown.frac;
+		n_ranks[kind]++;
+	}
+	*cell = (struct fluid_cell){0};
+	for (int kind = 0; kind < N_FLUID_KINDS; kind++)
+		if (sums[kind].demand_Bps > 0)
+			cell->flows[cell->n_flows++] = (struct fluid_flow){
+			    sums[kind].demand_Bps, sums[kind].speed_frac / (double)n_ranks[kind], (enum fluid_kind)kind};
+	return n;
+}
+
+static size_t gpus_grid(struct fluid_cell cells[], size_t n_cells, const struct harness *harness)
+{
+	for (size_t i = 0; i < harness->n_results && n_cells < FLUID_CELLS_MAX;) {
+		const struct result *const result = &harness->results[i];
+		if (strcmp(result->key, "contention_gpus") == 0 && result->status == RESULT_PASSED)
+			i += gpus_cell(&cells[n_cells++], harness, i);
+		else
+			i++;
+	}
+	return n_cells;
+}
+
+static void gemm_row(struct derived *derived, const struct harness *harness, size_t i)
+{
+	const struct result *const gemm = &harness->results[i];
+	const size_t n_before = derived->n_corun;
+	struct fluid_cell unused;
+	const struct derived_slowdown slowdown =
+	    slowdown_of(harness, gemm, &(struct alone_filter){"gpu_gemm", "", gemm->x});
+	with_copies(derived, &unused, harness, i, &slowdown);
+	if (derived->n_corun > n_before)
+		derived->corun[n_before].first_threads = 0;
 }
 
 static void gemm_and_spin(struct derived *derived, const struct harness *harness)
 {
 	for (size_t i = 0; i < harness->n_results; i++) {
 		const struct result *const result = &harness->results[i];
-		struct fluid_cell unused;
 		if (result->status != RESULT_PASSED)
 			continue;
 		if (strcmp(result->key, "contention_gemm") == 0 && strcmp(result->what, "gemm") == 0) {
-			const double alone = derive_alone(harness, "gpu_gemm", "gemm", result->x);
-			with_copies(derived, &unused, harness, i, alone);
-			if (derived->n_corun && strcmp(derived->corun[derived->n_corun - 1].first, "gemm") == 0)
-				derived->corun[derived->n_corun - 1].first_threads = 0;
-		} else if (strcmp(result->key, "contention_spin") == 0) {
+			gemm_row(derived, harness, i);
+		} else if (strcmp(result->key, "contention_spin") == 0 && result->with[0]) {
+			const struct derived_slowdown slowdown = cpu_slowdown(harness, result);
 			add_row(derived,
-			    &(struct derived_corun){"cpu_adam", "spin", result->x, 1,
-				cpu_alone(harness, "contention_copies", "cpu_adam", result->x), result->stats.median, 1,
-				1});
+			    &(struct derived_corun){"cpu_adam", "spin", result->x, 1, slowdown.alone,
+				slowdown.alone * slowdown.frac, 1, 1});
 		}
 	}
 }
@@ -150,5 +258,9 @@ size_t derive_corun(struct derived *derived, struct fluid_cell cells[FLUID_CELLS
 	size_t n_cells = copies_grid(derived, cells, 0, harness);
 	n_cells = downscale_grid(derived, cells, n_cells, harness);
 	gemm_and_spin(derived, harness);
+	const size_t n_single = n_cells;
+	n_cells = gpus_grid(cells, n_cells, harness);
+	if (n_cells > n_single)
+		(void)fluid_fit_of(&derived->gpus_fit, cells + n_single, n_cells - n_single);
 	return n_cells;
 }

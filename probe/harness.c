@@ -11,8 +11,10 @@
 #include "probe/interrupt.h"
 #include "probe/team.h"
 
-enum { HUGE_PAGE_BYTES = 2 << 20, PAGE_BYTES = 4096 };
+enum { HUGE_PAGE_BYTES = 2 << 20, PAGE_BYTES = 4096, FULL_ROUNDS = 5 };
 
+/* Of one of several rounds: short, since what differs is the moment (stats.h). */
+static const struct activity_plan round_plan = {.warm_s = 0.08, .window_s = 0.045, .limit_s = 0.5, .n_min = 3, .n_max = 3};
 static const struct activity_plan full_plan = {
     .warm_s = 0.10, .window_s = 0.045, .limit_s = 0.5, .n_min = 7, .n_max = 15, .precision_frac = 0.02};
 static const struct activity_plan quick_plan = {
@@ -65,6 +67,36 @@ static void cut_pool(struct pool *pool)
 	pool->dma_out = pool->dma_in + pool->copy_bytes;
 }
 
+/* Maps and touches by the CPUs given, on their node; pool->n and copy_bytes are set. */
+static int map_pool(struct pool *pool, const struct harness *harness, const int cpus[], int n_cpus, struct err *err)
+{
+	pool->bytes = (26 * pool->n + 2 * pool->copy_bytes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES + HUGE_PAGE_BYTES;
+	const double start_s = clock_now_s();
+	pool->base = mmap(NULL, pool->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pool->base == MAP_FAILED) {
+		pool->base = NULL;
+		return err_set(err, STATUS_ENV, "%.1f GiB of host memory were refused", (double)pool->bytes / 0x1p30);
+	}
+	madvise(pool->base, pool->bytes, MADV_HUGEPAGE);
+	struct team *const team = team_new(n_cpus, cpus);
+	team_bind_caller(team);
+	team_run(team, &(struct team_work){touch, pool->base, pool->bytes / 4, HUGE_PAGE_BYTES / 4});
+	pool->touch_s = clock_now_s() - start_s;
+	pool->huge_bytes = huge_bytes_of(pool->base);
+	cut_pool(pool);
+	struct stream_call narrow = {harness->kernels->downscale[HALF_BF16], {.b = pool->g, .half = pool->g16}};
+	team_run(team, &(struct team_work){stream_call_run, &narrow, pool->n, KERNEL_GRAIN});
+	team_free(team);
+	topology_bind_thread(&harness->topology, -1);
+	return 0;
+}
+
+/* Not a multiple of a page: arrays that begin at the same place of their pages cost Adam 10 % (4 KiB aliasing). */
+static size_t pool_elements(double params)
+{
+	return (size_t)params / 1024 * 1024 + 5 * KERNEL_GRAIN;
+}
+
 static int open_pool(struct harness *harness, struct err *err)
 {
 	struct pool *const pool = &harness->pool;
@@ -79,26 +111,30 @@ static int open_pool(struct harness *harness, struct err *err)
 		params /= 2; /* a small machine: say so in the profile by the sizes kept there */
 		pool->copy_bytes /= 2;
 	}
-	/* Not a multiple of a page: arrays that begin at the same place of their pages cost Adam 10 % (4 KiB aliasing). */
-	pool->n = (size_t)params / 1024 * 1024 + 5 * KERNEL_GRAIN;
-	pool->bytes = (26 * pool->n + 2 * pool->copy_bytes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES + HUGE_PAGE_BYTES;
-	const double start_s = clock_now_s();
-	pool->base = mmap(NULL, pool->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (pool->base == MAP_FAILED) {
-		pool->base = NULL;
-		return err_set(err, STATUS_ENV, "%.1f GiB of host memory were refused", (double)pool->bytes / 0x1p30);
+	pool->n = pool_elements(params);
+	return map_pool(pool, harness, harness->cpus, harness->n_cpus, err);
+}
+
+int harness_rank_cpus(int cpus[TOPOLOGY_CPUS_MAX], const struct harness *harness, int rank)
+{
+	return topology_slice(cpus, &harness->topology, rank, harness->n_gpus > 1 ? harness->n_gpus : 1);
+}
+
+int harness_rank_pools(struct harness *harness, struct err *err)
+{
+	int rc = 0;
+	for (int i = 0; i < harness->n_gpus && rc == 0; i++) {
+		struct pool *const pool = &harness->rank_pools[i];
+		int cpus[TOPOLOGY_CPUS_MAX];
+		if (pool->base)
+			continue;
+		pool->n = pool_elements((double)harness->pool.n / 2);
+		pool->copy_bytes = harness->pool.copy_bytes / 4;
+		rc = map_pool(pool, harness, cpus, harness_rank_cpus(cpus, harness, i), err);
+		if (rc == 0)
+			gpu_pin(harness->gpus[i], pool->base, pool->bytes);
 	}
-	madvise(pool->base, pool->bytes, MADV_HUGEPAGE);
-	struct team *const team = team_new(harness->n_cpus, harness->cpus);
-	team_run(team, &(struct team_work){touch, pool->base, pool->bytes / 4, HUGE_PAGE_BYTES / 4});
-	pool->touch_s = clock_now_s() - start_s;
-	pool->huge_bytes = huge_bytes_of(pool->base);
-	cut_pool(pool);
-	struct stream_call narrow = {harness->kernels->downscale[HALF_BF16], {.b = pool->g, .half = pool->g16}};
-	team_run(team, &(struct team_work){stream_call_run, &narrow, pool->n, KERNEL_GRAIN});
-	team_free(team);
-	topology_bind_thread(&harness->topology, -1);
-	return 0;
+	return rc;
 }
 
 static void open_gpus(struct harness *harness)
@@ -134,7 +170,7 @@ int harness_open(struct harness *harness, bool quick, FILE *progress, struct err
 {
 	*harness =
 	    (struct harness){.kernels = kernels_best(), .quick = quick, .progress = progress, .start_s = clock_now_s()};
-	harness->plan = quick ? quick_plan : full_plan;
+	harness->n_rounds = quick ? 1 : FULL_ROUNDS;
 	harness->results = xmalloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
 	topology_read(&harness->topology);
 	char reason[256];
@@ -150,6 +186,13 @@ int harness_open(struct harness *harness, bool quick, FILE *progress, struct err
 
 void harness_close(struct harness *harness)
 {
+	for (int i = 0; i < HARNESS_GPUS_MAX; i++) {
+		struct pool *const pool = &harness->rank_pools[i];
+		if (!pool->base)
+			continue;
+		gpu_unpin(harness->gpus[i], pool->base);
+		munmap(pool->base, pool->bytes);
+	}
 	if (harness->gpus[0]) {
 		if (harness->pool.base)
 			gpu_unpin(harness->gpus[0], harness->pool.base);
@@ -167,15 +210,15 @@ void harness_close(struct harness *harness)
 
 /* ---- thread counts */
 
-static size_t add_count(int counts[16], size_t n, int threads, int all)
+static size_t add_count(int counts[HARNESS_COUNTS_MAX], size_t n, int threads, int all)
 {
-	if (threads < 1 || threads > all || n == 16 || (n > 0 && counts[n - 1] >= threads))
+	if (threads < 1 || threads > all || n == HARNESS_COUNTS_MAX || (n > 0 && counts[n - 1] >= threads))
 		return n;
 	counts[n] = threads;
 	return n + 1;
 }
 
-size_t harness_thread_counts(int counts[16], const struct harness *harness)
+size_t harness_thread_counts(int counts[HARNESS_COUNTS_MAX], const struct harness *harness)
 {
 	const int all = harness->n_cpus, parts = harness->quick ? 4 : 8;
 	size_t n = add_count(counts, 0, 1, all);
@@ -187,7 +230,7 @@ size_t harness_thread_counts(int counts[16], const struct harness *harness)
 	return add_count(counts, n, all, all);
 }
 
-size_t harness_contention_threads(int counts[16], const struct harness *harness)
+size_t harness_contention_threads(int counts[HARNESS_COUNTS_MAX], const struct harness *harness)
 {
 	const int all = harness->n_cpus;
 	size_t n = 0;
@@ -204,6 +247,23 @@ size_t harness_contention_threads(int counts[16], const struct harness *harness)
 }
 
 /* ---- results */
+
+static bool is_point(const struct result *result, const char *key, const char *label, const struct measured *measured)
+{
+	return strcmp(result->key, key) == 0 && strcmp(result->label, label) == 0 && strcmp(result->what, measured->what) == 0 &&
+	    strcmp(result->with, measured->with ? measured->with : "") == 0 && result->x == measured->x &&
+	    result->with_x == measured->with_x;
+}
+
+/* That of an earlier round, or NULL. */
+static struct result *earlier(
+    struct harness *harness, const struct probe_case *probe_case, const char *label, const struct measured *measured)
+{
+	for (size_t i = 0; i < harness->n_results; i++)
+		if (is_point(&harness->results[i], probe_case->key, label, measured))
+			return &harness->results[i];
+	return NULL;
+}
 
 static struct result *append(
     struct harness *harness, const struct probe_case *probe_case, const char *label, const struct measured *measured)
@@ -225,19 +285,54 @@ static struct result *append(
 	return result;
 }
 
-struct result *harness_record(struct harness *harness, const struct probe_case *probe_case, const char *label,
-    const struct measured *measured, const double samples[], size_t n)
+static const char *error_of(const struct harness *harness)
 {
-	struct result *const result = append(harness, probe_case, label, measured);
-	const char *const error = harness->n_gpus > 0 ? gpu_error(harness->gpus[0]) : NULL;
+	for (int i = 0; i < harness->n_gpus; i++)
+		if (gpu_error(harness->gpus[i]))
+			return gpu_error(harness->gpus[i]);
+	return NULL;
+}
+
+static struct result *record(struct harness *harness, const struct probe_case *probe_case, const char *label,
+    const struct measured *measured, const double samples[], size_t n, double at_s)
+{
+	struct result *const before = earlier(harness, probe_case, label, measured);
+	struct result *const result = before ? before : append(harness, probe_case, label, measured);
+	const char *const error = error_of(harness);
 	if (n == 0 || error) {
 		result->status = RESULT_ERROR;
 		snprintf(result->note, sizeof result->note, "%.150s", error ? error : "no progress");
 		return result;
 	}
-	memcpy(result->samples, samples, n * sizeof samples[0]);
-	stats_of(&result->stats, samples, n);
+	const size_t n_before = result->stats.n;
+	if (result->status != RESULT_PASSED || n_before + n > STATS_SAMPLES_MAX || result->n_rounds == STATS_ROUNDS_MAX)
+		return result;
+	memcpy(result->samples + n_before, samples, n * sizeof samples[0]);
+	result->at_s[result->n_rounds] = at_s;
+	result->sizes[result->n_rounds++] = n;
+	stats_of_rounds(&result->stats, result->samples, result->sizes, result->n_rounds);
 	return result;
+}
+
+struct result *harness_record(struct harness *harness, const struct probe_case *probe_case, const char *label,
+    const struct measured *measured, const double samples[], size_t n)
+{
+	return record(harness, probe_case, label, measured, samples, n, clock_now_s() - harness->start_s);
+}
+
+double harness_round_median(const struct result *result, size_t round)
+{
+	size_t first = 0;
+	for (size_t i = 0; i < round; i++)
+		first += result->sizes[i];
+	return stats_median(result->samples + first, result->sizes[round]);
+}
+
+static const struct activity_plan *plan_of(const struct harness *harness, const struct probe_case *probe_case)
+{
+	if (harness->quick)
+		return &quick_plan;
+	return probe_case->kind == CASE_STEADY || harness->n_rounds < 2 ? &full_plan : &round_plan;
 }
 
 struct result *harness_measure(struct harness *harness, const struct probe_case *probe_case, const char *label,
@@ -248,17 +343,18 @@ struct result *harness_measure(struct harness *harness, const struct probe_case 
 	struct result *first = NULL;
 	if (interrupt_seen())
 		return NULL;
+	const double at_s = clock_now_s() - harness->start_s;
 	if (harness->progress)
-		fprintf(
-		    harness->progress, "\r\033[K%5.1f s  %s %s", clock_now_s() - harness->start_s, probe_case->key, label);
+		fprintf(harness->progress, "\r\033[K%5.1f s  round %zu of %zu  %s %s", at_s, harness->round + 1,
+		    harness->n_rounds, probe_case->key, label);
 	for (size_t i = 0; i < n; i++)
 		activities[i] = measured[i].activity;
-	activity_measure(results, activities, n, &harness->plan);
+	activity_measure(results, activities, n, plan_of(harness, probe_case));
 	for (size_t i = 0; i < n; i++) {
 		if (measured[i].is_hidden)
 			continue;
 		struct result *const result =
-		    harness_record(harness, probe_case, label, &measured[i], results[i].samples, results[i].n);
+		    record(harness, probe_case, label, &measured[i], results[i].samples, results[i].n, at_s);
 		first = first ? first : result;
 	}
 	return first;
@@ -266,6 +362,9 @@ struct result *harness_measure(struct harness *harness, const struct probe_case 
 
 void harness_waive(struct harness *harness, const struct probe_case *probe_case, const char *reason)
 {
+	for (size_t i = 0; i < harness->n_results; i++)
+		if (harness->results[i].status == RESULT_WAIVED && strcmp(harness->results[i].key, probe_case->key) == 0)
+			return;
 	struct result *const result = append(harness, probe_case, "", NULL);
 	result->status = RESULT_WAIVED;
 	snprintf(result->note, sizeof result->note, "%.150s", reason);

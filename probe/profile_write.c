@@ -14,6 +14,7 @@
 #include "model/base/file_replace.h"
 #include "model/base/jsonw.h"
 #include "probe/clock.h"
+#include "probe/rounds.h"
 
 /* Six digits: a sample has no more, and a profile stays readable. */
 static double rounded(double value)
@@ -166,6 +167,21 @@ static const char *status_text(const struct result *result)
 	return texts[result->status];
 }
 
+/* How many of the samples belong to each round, and when it began. */
+static void write_rounds_of(struct jsonw *w, const struct result *result)
+{
+	jsonw_key(w, "round_samples");
+	jsonw_inline_array(w);
+	for (size_t i = 0; i < result->n_rounds; i++)
+		jsonw_integer(w, (long long)result->sizes[i]);
+	jsonw_end_array(w);
+	jsonw_key(w, "round_at_s");
+	jsonw_inline_array(w);
+	for (size_t i = 0; i < result->n_rounds; i++)
+		jsonw_number(w, rounded(result->at_s[i]));
+	jsonw_end_array(w);
+}
+
 static void write_result(struct jsonw *w, const struct result *result)
 {
 	const struct stats *const stats = &result->stats;
@@ -180,7 +196,10 @@ static void write_result(struct jsonw *w, const struct result *result)
 		if (result->with[0])
 			jsonw_member_string(w, "with", result->with);
 		jsonw_member_number(w, "x", result->x);
+		if (result->with_x != 0)
+			jsonw_member_number(w, "with_x", result->with_x);
 		jsonw_member_number(w, "bytes_per_unit", result->bytes_per_unit);
+		jsonw_member_number(w, "centre", rounded(stats->centre));
 		jsonw_member_number(w, "median", rounded(stats->median));
 		jsonw_member_number(w, "lo", rounded(stats->lo));
 		jsonw_member_number(w, "hi", rounded(stats->hi));
@@ -194,6 +213,7 @@ static void write_result(struct jsonw *w, const struct result *result)
 		for (size_t i = 0; i < stats->n; i++)
 			jsonw_number(w, rounded(result->samples[i]));
 		jsonw_end_array(w);
+		write_rounds_of(w, result);
 	}
 	jsonw_end_object(w);
 }
@@ -209,6 +229,30 @@ static void write_fit(struct jsonw *w, const char *key, const struct fluid_const
 	jsonw_end_object(w);
 }
 
+static void write_rounds(struct jsonw *w, const struct harness *harness)
+{
+	double speed_frac[STATS_ROUNDS_MAX];
+	const size_t n = rounds_speed(speed_frac, harness);
+	jsonw_key(w, "rounds");
+	jsonw_object(w);
+	jsonw_member_integer(w, "planned", (long long)harness->n_rounds);
+	jsonw_member_integer(w, "made", (long long)harness->round);
+	jsonw_member_integer(w, "seed", (long long)harness->seed);
+	jsonw_key(w, "start_s");
+	jsonw_inline_array(w);
+	for (size_t i = 0; i < harness->round; i++)
+		jsonw_number(w, rounded(harness->round_start_s[i]));
+	jsonw_end_array(w);
+	jsonw_key(w, "speed_frac");
+	jsonw_inline_array(w);
+	for (size_t i = 0; i < n; i++)
+		jsonw_number(w, rounded(speed_frac[i]));
+	jsonw_end_array(w);
+	if (n > 0)
+		jsonw_member_number(w, "drift_frac", rounded(speed_frac[n - 1] / speed_frac[0] - 1));
+	jsonw_end_object(w);
+}
+
 static void write_extra(struct jsonw *w, const struct harness *harness, const struct derived *derived)
 {
 	jsonw_key(w, "extra");
@@ -216,10 +260,9 @@ static void write_extra(struct jsonw *w, const struct harness *harness, const st
 	write_environment(w, harness);
 	write_fit(w, "fluid_fit", &derived->fit.shared, derived->fit.shared_error_frac);
 	write_fit(w, "fluid_fit_by_direction", &derived->fit.split, derived->fit.split_error_frac);
-	const double first = derive_alone(harness, "cpu_copy", "copy", harness->n_cpus);
-	const double last = derive_alone(harness, "cpu_drift", "copy", harness->n_cpus);
-	if (first > 0 && last > 0)
-		jsonw_member_number(w, "drift_frac", rounded(last / first - 1));
+	if (derived->gpus_fit.split.capacity_Bps > 0)
+		write_fit(w, "fluid_fit_all_gpus", &derived->gpus_fit.split, derived->gpus_fit.split_error_frac);
+	write_rounds(w, harness);
 	jsonw_member_number(w, "duration_s", rounded(clock_now_s() - harness->start_s));
 	jsonw_key(w, "results");
 	jsonw_array(w);

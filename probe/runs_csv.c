@@ -51,10 +51,12 @@ static void put_row(struct table *table, const char *const cells[N_RUN_COLUMNS])
 		table_text(table, cells[i] && cells[i][0] ? cells[i] : NULL);
 }
 
+static const char not_verified[] = "not verified";
+
 static const char *exclusion(const struct update_result *result)
 {
 	if (!result->verified)
-		return "not verified";
+		return not_verified;
 	return result->check.n_wrong ? "wrong result" : NULL;
 }
 
@@ -132,6 +134,8 @@ struct merged_row {
 	const char *cells[N_RUN_COLUMNS];
 	double update_s[STATS_SAMPLES_MAX];
 	size_t n;
+	size_t n_unverified; /* of them, that nobody verified */
+	const char *exclude; /* another reason, or NULL */
 };
 
 struct merged {
@@ -206,8 +210,10 @@ static int merge_line(struct merged *merged, char *line, struct arena *arena, st
 	if (row->n == STATS_SAMPLES_MAX)
 		return err_set(err, STATUS_INPUT, "more than %d rows of one point", (int)STATS_SAMPLES_MAX);
 	row->update_s[row->n++] = update_s;
-	if (cells[RUN_exclude][0])
-		row->cells[RUN_exclude] = arena_strdup(arena, cells[RUN_exclude]);
+	if (strcmp(cells[RUN_exclude], not_verified) == 0)
+		row->n_unverified++;
+	else if (cells[RUN_exclude][0])
+		row->exclude = arena_strdup(arena, cells[RUN_exclude]);
 	return 0;
 }
 
@@ -235,11 +241,19 @@ static int merge_file(struct merged *merged, const char *path, struct arena *are
 	return rc;
 }
 
+static const char *merged_exclusion(const struct merged_row *row)
+{
+	return row->exclude ? row->exclude : row->n_unverified == row->n ? not_verified : "";
+}
+
 static const char *merged_source(const struct merged_row *row, const struct stats *stats, struct arena *arena)
 {
 	const char *const note = strstr(row->cells[RUN_source], "; ");
-	return arena_printf(arena, "dos-probe update: median of %zu processes, %.4g..%.4g s%s", stats->n, stats->min,
-	    stats->max, note ? note : "");
+	char verified[64] = "";
+	if (row->n_unverified > 0)
+		snprintf(verified, sizeof verified, ", verified in %zu", row->n - row->n_unverified);
+	return arena_printf(arena, "dos-probe update: median of %zu processes%s, %.4g..%.4g s%s", stats->n, verified,
+	    stats->min, stats->max, note ? note : "");
 }
 
 int runs_csv_merge(const char *out_path, const char *const paths[], size_t n_paths, struct arena *arena, struct err *err)
@@ -257,6 +271,7 @@ int runs_csv_merge(const char *out_path, const char *const paths[], size_t n_pat
 		char update_s[32];
 		stats_of(&stats, row->update_s, row->n);
 		row->cells[RUN_update_s] = jsonw_double_text(update_s, stats.median);
+		row->cells[RUN_exclude] = merged_exclusion(row);
 		row->cells[RUN_source] = merged_source(row, &stats, arena);
 		put_row(table, row->cells);
 	}

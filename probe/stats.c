@@ -89,6 +89,7 @@ void stats_of(struct stats *stats, const double samples[], size_t n)
 	const size_t rank = stats_median_rank(n);
 	*stats = (struct stats){.n = n,
 	    .median = quantile_sorted(sorted, n, 0.5),
+	    .centre = quantile_sorted(sorted, n, 0.5),
 	    .lo = sorted[rank > 0 ? rank - 1 : 0],
 	    .hi = sorted[rank > 0 ? n - rank : n - 1],
 	    .min = sorted[0],
@@ -98,4 +99,44 @@ void stats_of(struct stats *stats, const double samples[], size_t n)
 	stats->mad = median_absolute_deviation(samples, n, stats->median);
 	moments(stats, samples, n);
 	flags(stats, samples, n);
+}
+
+/* Student's t for 95 % on both sides, by degrees of freedom from 1. */
+static double student_t(size_t n_free)
+{
+	static const double table[STATS_ROUNDS_MAX - 1] = {
+	    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131};
+	return table[n_free - 1];
+}
+
+void stats_centre(struct stats *stats, const double medians[], size_t n_rounds)
+{
+	assert(n_rounds >= 1 && n_rounds <= STATS_ROUNDS_MAX);
+	double sum = 0, squares = 0;
+	for (size_t i = 0; i < n_rounds; i++)
+		sum += medians[i];
+	stats->centre = sum / (double)n_rounds;
+	if (n_rounds < 3) {
+		stats->lo = fmin(stats->lo, stats->centre);
+		stats->hi = fmax(stats->hi, stats->centre);
+		return;
+	}
+	for (size_t i = 0; i < n_rounds; i++)
+		squares += (medians[i] - stats->centre) * (medians[i] - stats->centre);
+	const double error = sqrt(squares / (double)(n_rounds - 1) / (double)n_rounds);
+	stats->lo = stats->centre - student_t(n_rounds - 1) * error;
+	stats->hi = stats->centre + student_t(n_rounds - 1) * error;
+}
+
+void stats_of_rounds(struct stats *stats, const double samples[], const size_t sizes[], size_t n_rounds)
+{
+	double medians[STATS_ROUNDS_MAX];
+	size_t n = 0;
+	for (size_t i = 0; i < n_rounds; i++) {
+		medians[i] = stats_median(samples + n, sizes[i]);
+		n += sizes[i];
+	}
+	stats_of(stats, samples, n);
+	if (n_rounds > 1)
+		stats_centre(stats, medians, n_rounds);
 }

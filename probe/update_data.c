@@ -104,6 +104,11 @@ static bool same_layout(const struct update_layout *a, const struct update_layou
 	return a->subgroup_params == b->subgroup_params && a->n_subgroups == b->n_subgroups;
 }
 
+bool update_rank_holds(const struct update_rank *rank, const struct update_layout *layout)
+{
+	return same_layout(&rank->grads_layout, layout);
+}
+
 /* Poisons the device's 16-bit parameters, sends gradients and resident state. */
 static void fill_device(
     struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy, bool send_grads)

@@ -131,19 +131,19 @@ static void run_point(struct rank_thread *me, size_t index, size_t repeat)
 {
 	struct update_job *const job = me->crew->job;
 	const struct update_point *const point = &job->points[index];
-	const bool is_first = repeat == 0;
+	const bool is_checked = repeat == 0 && !job->skip_check;
 	struct update_run run = {.rank = &me->rank,
 	    .layout = &point->layout,
 	    .policy = &point->policy,
 	    .threads = point->threads,
-	    .scale = is_first ? UPDATE_FIRST_SCALE : 1.0F};
-	if (is_first)
+	    .scale = is_checked ? UPDATE_FIRST_SCALE : 1.0F};
+	if (repeat == 0 && !(job->skip_check && update_rank_holds(&me->rank, &point->layout)))
 		update_rank_reset(&me->rank, &point->layout, &point->policy);
 	update_run_open(&run, (int)repeat + 1);
 	time_step(me, &run);
 	if (me->index == 0)
 		record_sample(me->crew, &job->results[index]);
-	if (is_first)
+	if (is_checked)
 		verify(me, point, &job->results[index]);
 	update_run_close(&run);
 }

@@ -74,6 +74,8 @@ struct update_check {
 
 /* Initial state of a point; grads are made again only where they are not in place. */
 void update_rank_reset(struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy);
+/* Whether the last reset was for this layout. */
+bool update_rank_holds(const struct update_rank *rank, const struct update_layout *layout);
 /* After one step with update_first_step: every state and 16-bit parameter against the all-CPU reference. */
 void update_rank_verify(struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy,
     struct update_check *check);
