@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Slower tests, run now and then. Included by the Makefile.
 
-.PHONY: analyze coverage memcheck
+.PHONY: analyze coverage memcheck power
 ## analyze: cppcheck, clang-tidy and gcc -fanalyzer, where installed
 analyze: $(GENERATED)
 	$(Q)bash tests/analyze.sh $(BUILD)
@@ -13,6 +13,9 @@ coverage:
 ## memcheck: the command-line tests under valgrind, where installed
 memcheck: $(PROGRAMS)
 	$(Q)bash tests/memcheck.sh $(BIN) $(CASES)
+## power: databases as they may be after a loss of power, POINTS (100) of them (python3)
+power: $(PROGRAMS)
+	$(Q)bash tests/power_loss.sh $(BIN)/dos $(POINTS)
 ## linear: how time and memory grow with the number of subgroups
 linear: $(BUILD)/linear
 	$(Q)$(BUILD)/linear

@@ -2,8 +2,9 @@
  *
  * store: finished trials in a SQLite database: tables profiles, workloads, trials; the view v_runs is the contract.
  *
- * One writer at a time commits bursts of rows (write-ahead log, so that readers never wait and a killed writer loses no
- * committed row); several processes may write one database in turn. Rows are never changed: the same key is the same result.
+ * One writer at a time commits bursts of rows (write-ahead log, so that readers never wait; synced at every commit, so that neither a
+ * killed writer nor a loss of power loses a committed row, where the disk keeps what it is told to sync); several processes may write
+ * one database in turn. Rows are never changed: the same key is the same result.
  * The store knows rows, not policies. Not for several threads at once; each thread opens its own reader.
  *
  * Errors: STATUS_INPUT for what is no database of ours or comes from a newer version, STATUS_ENV for what cannot be written.
