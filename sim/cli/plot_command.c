@@ -102,7 +102,7 @@ static int make_source(struct plot_source *source, const struct plot_kind *kind,
 	source->seed = (unsigned long long)c->seed;
 	int code = choose_input(source, kind, c, p, arena, err);
 	if (!code && c->uncertainty && !(kind->intervals & source->input))
-		code = err_set(err, STATUS_USAGE, "plot %s: --uncertainty is for calibration, and for stride and phases from --hw and --model",
+		code = err_set(err, STATUS_USAGE, "plot %s: --uncertainty is for calibration, stride and phases",
 		    kind->name);
 	if (!code && source->input == PLOT_FROM_TRIALS)
 		return make_trials(source, c, arena, err);

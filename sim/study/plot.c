@@ -16,8 +16,10 @@ const struct plot_kind plot_kinds[] = {
     {"heatmap", "best stride over CPU rate and link rate", PLOT_FROM_DB | PLOT_FROM_TRIALS, 0, plot_heatmap},
     {"memory", "GPU and host memory over one iteration", PLOT_FROM_RUN | PLOT_FROM_TRIALS, 0, plot_memory},
     {"pareto", "time of a token against GPUs, host memory, and price or power", PLOT_FROM_TRIALS, 0, plot_pareto},
-    {"phases", "where the time of an iteration goes, by policy and model", PLOT_FROM_DB | PLOT_FROM_TRIALS, PLOT_FROM_TRIALS, plot_phases},
-    {"stride", "update and iteration time over the stride, closed form beside simulation", PLOT_FROM_DB | PLOT_FROM_TRIALS, PLOT_FROM_TRIALS, plot_stride},
+    {"phases", "where the time of an iteration goes, by policy and model", PLOT_FROM_DB | PLOT_FROM_TRIALS,
+        PLOT_FROM_DB | PLOT_FROM_TRIALS, plot_phases},
+    {"stride", "update and iteration time over the stride, closed form beside simulation", PLOT_FROM_DB | PLOT_FROM_TRIALS,
+        PLOT_FROM_DB | PLOT_FROM_TRIALS, plot_stride},
     {"validation", "predicted against measured times, and errors", PLOT_FROM_RUN | PLOT_FROM_SET, 0, plot_validation},
     {"whatif", "what each resource is worth, and where another share on the GPU is best", PLOT_FROM_TRIALS, 0, plot_whatif},
 };

@@ -15,7 +15,7 @@
 struct fact {
 	const char *key, *value;
 };
-enum { PLOT_FACTS_MAX = 40, PLOT_VARYING_MAX = 200, PLOT_GROUPS_MAX = 64, PLOT_ROWS_MAX = 100000 };
+enum { PLOT_FACTS_MAX = 40, PLOT_VARYING_MAX = 200, PLOT_GROUPS_MAX = 64, PLOT_ROWS_MAX = 100000, PLOT_INTERVALS_MAX = 1000 };
 
 struct plot_interval {
 	double lo, hi; /* NAN: none */
@@ -41,6 +41,7 @@ struct plot_rows {
 	const char *origin; /* "out.db, where ..", "profile h100-4x: .." */
 	struct fact varying[PLOT_VARYING_MAX]; /* by plot_rows_label: key, and the policy whose option it is ("" of all) */
 	size_t n_varying;
+	size_t n_intervals; /* rows whose intervals are known */
 };
 
 /* Rows of the source, a database or trials of every shape and spec. needs: SQL that all rows must meet ("stride is not null"), for
@@ -51,7 +52,13 @@ int plot_rows_from_db(struct plot_rows *rows, const char *path, const char *wher
     struct err *err) MUST_CHECK;
 int plot_rows_from_trials(struct plot_rows *rows, const struct plot_source *source, const struct opt_list *specs, struct arena *arena,
     struct err *err) MUST_CHECK;
-/* 90 % intervals where the source asks for them and its rows are trials; else none. STATUS_INPUT. */
+/* How sure rows of one machine, scale and contention are (interval.h). has[i] false: not known, since the machine or model of a stored
+ * row is not at hand, or gives another time than is stored. The first known one is what the others are compared with. STATUS_INPUT. */
+struct outcome;
+int plot_rows_outcomes(struct outcome *outcomes, bool *has, const struct plot_row *const *rows, size_t n, const struct plot_source *source,
+    struct arena *arena, struct err *err) MUST_CHECK;
+/* 90 % intervals where the source asks for them; NAN where they are not known. STATUS_NO: of none of them. STATUS_INPUT;
+ * STATUS_USAGE: too many rows. */
 int plot_rows_intervals(struct plot_rows *rows, const struct plot_source *source, struct arena *arena, struct err *err) MUST_CHECK;
 struct plot_row *plot_rows_add(struct plot_rows *rows, struct arena *arena);
 /* Is its update shorter? What fits is better than what does not; NULL is worst. */

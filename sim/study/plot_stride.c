@@ -172,7 +172,7 @@ int plot_stride(struct plot *plot, const struct plot_source *source, struct err 
 		code = plot_rows_intervals(&rows, source, plot->arena, err);
 	if (code)
 		return code;
-	plot_number(plot, "has_intervals", source->n_samples > 0 && source->input == PLOT_FROM_TRIALS);
+	plot_number(plot, "has_intervals", rows.n_intervals > 0);
 	plot_rows_label(&rows, axes, plot->arena);
 	return draw(plot, &rows, source, err);
 }

@@ -13,6 +13,9 @@ texts() {
 }
 dos plot stride --db runs.db -o stride.svg
 texts stride.svg 'best stride|closed form|runs.db'
+dos plot stride --db runs.db --uncertainty 20 -o bars.svg
+texts bars.svg '90 %'
+echo "$(($(grep -c '<path' bars.svg) - $(grep -c '<path' stride.svg))) more paths"
 dos plot phases --db runs.db -o phases.svg
 texts phases.svg '^(7b|zero3|dos|hybrid)|fastest'
 dos plot fraction --db runs.db --where "hw = 'h100-4x'" -o fraction.svg
@@ -38,3 +41,4 @@ texts old.svg 'closed form$|no closed'
 sed -i 's/"points": \[\[1, 0.5e9\]/"points": [[1, 0.4e9]/; s/\[16, 4e9\]/[16, 3.9e9]/; s/\[8, 3e9\]/[8, 2.9e9]/' data/hwprofiles/changing.json
 dos plot stride --db old.db -o old.svg
 texts old.svg 'closed form$|no closed'
+try dos plot stride --db old.db --where 'stride > 1' --uncertainty 20 -o old.svg

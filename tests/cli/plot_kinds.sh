@@ -30,6 +30,10 @@ render phases 'zero3-offload flush=blocking' --hw h100-4x --model 7b,20b
 render stride 'closed form, no contention' "${trial[@]}"
 render validation 'sum of phases' --run validation.json
 render whatif 'factor of the resource' "${trial[@]}"
+render calibration 'all: [0-9]*, [0-9]* % in 90 %' --set h200 --uncertainty 20
+dos plot phases "${trial[@]}" -o plain.svg
+dos plot phases "${trial[@]}" --uncertainty 20 -o bars.svg
+[ "$(grep -c '<path' bars.svg)" -gt "$(grep -c '<path' plain.svg)" ] && grep -o '90 % intervals' bars.svg
 dos plot memory --run trace.json -o other.svg
 dos plot gantt "${trial[@]}" -o other.svg
 dos plot validation --set published -o other.svg
