@@ -118,8 +118,8 @@ static void print_sure(FILE *out, const struct plan_report *r, struct arena *are
 	    plan_report_rate(t.b, tokens / v->lo), units_print(t.c, UNIT_FRAC, v->parameter_frac),
 	    units_print(t.d, UNIT_FRAC, v->discrepancy_frac));
 	fprintf(out, "%-*sbest of the policies in %s of %zu draws, better than every change below in %s, fits in %s\n", LABEL, "",
-	    uncertainty_share(o->p_best, arena), r->sure->uncertainty->n_samples, uncertainty_share(r->sure->p_best_unchanged, arena),
-	    uncertainty_share(o->p_fits, arena));
+	    outcome_share(o->p_best, arena), r->sure->uncertainty->n_samples, outcome_share(r->sure->p_best_unchanged, arena),
+	    outcome_share(o->p_fits, arena));
 }
 
 static void print_best(FILE *out, const struct plan_report *r, struct arena *arena)
@@ -164,7 +164,7 @@ static const char *verdict(const struct plan_report *r, const struct plan_choice
 	const double slower_frac = plan_report_slower(r, choice);
 	return fabs(slower_frac) < 1e-9 ? "as fast" : arena_printf(arena, "%s %s%s", units_print(t.a, UNIT_FRAC, fabs(slower_frac)),
 						  slower_frac > 0 ? "slower" : "faster",
-						  outcome && plan_sure_is_open(outcome->p_faster) ? ", within the uncertainty" : "");
+						  outcome && outcome_is_open(outcome) ? ", within the uncertainty" : "");
 }
 
 static const char *setting(const struct workload *w, struct arena *arena)
@@ -217,7 +217,7 @@ static void open_cells(struct table *table, const struct plan_report *r, const s
 	table_text(table, plan_report_rates(v, r->plan->space.batches[choice->batch].tokens, arena));
 	table_number(table, v->parameter_frac);
 	table_number(table, v->discrepancy_frac);
-	table_text(table, choice->metrics.fits || o->p_best > 0 ? uncertainty_share(o->p_best, arena) : NULL);
+	table_text(table, choice->metrics.fits || o->p_best > 0 ? outcome_share(o->p_best, arena) : NULL);
 }
 
 static void choice_cells(struct table *table, const struct plan_report *r, const struct plan_choice *choice, const struct outcome *outcome,
@@ -316,7 +316,7 @@ static void print_pay(FILE *out, const struct plan_report *r, struct arena *aren
 	    units_print(t.a, UNIT_FRAC, fabs(more_frac)), more_frac <= 0 ? "less" : "more");
 	if (r->sure && !isnan(r->sure->p_pays))
 		fprintf(out, "%-*sit pays with %s probability, by what the model is off on other machines\n", LABEL, "",
-		    uncertainty_share(r->sure->p_pays, arena));
+		    outcome_share(r->sure->p_pays, arena));
 	putc('\n', out);
 }
 
@@ -334,7 +334,7 @@ static bool has_open_value(const struct plan_report *r, const char *option)
 
 	for (size_t i = 0; r->sure && i < r->near.n; i++)
 		if (strncmp(r->near.changes[i].text, option, length) == 0 && r->near.changes[i].text[length] == '=' &&
-		    r->near.changes[i].choice.metrics.fits && plan_sure_is_open(r->sure->changes[i].p_faster))
+		    r->near.changes[i].choice.metrics.fits && outcome_is_open(&r->sure->changes[i]))
 			return true;
 	return false;
 }

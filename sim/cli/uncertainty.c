@@ -42,13 +42,6 @@ const char *uncertainty_text(const struct interval *v, enum unit unit, struct ar
 	return arena_printf(arena, "%s +- %.*f", text, half > 0 && half < 0.5 * pow(10, -decimals) ? decimals + 1 : decimals, half);
 }
 
-const char *uncertainty_share(double p, struct arena *arena)
-{
-	if (p < 0.01)
-		return "under 1 %";
-	return p > 0.99 ? "over 99 %" : arena_printf(arena, "%.0f %%", 100 * p);
-}
-
 /* ---- JSON */
 
 void uncertainty_json_interval(struct jsonw *w, const struct interval *v)

@@ -19,9 +19,6 @@ int uncertainty_of(struct uncertainty *u, const struct common *c, const struct s
 /* "1.31 s +- 0.05", in the unit that the value prints in. */
 const char *uncertainty_text(const struct interval *interval, enum unit unit, struct arena *arena);
 
-/* "71 %", "under 1 %", "over 99 %": draws do not tell more. */
-const char *uncertainty_share(double probability, struct arena *arena);
-
 /* "interval": {quantity: {lo, hi, parameter_frac, discrepancy_frac}, ..} */
 void uncertainty_json_intervals(struct jsonw *w, const struct interval of[QUANTITY_N]);
 /* "lo": .., "hi": .., "parameter_frac": .., "discrepancy_frac": ..: into an open object */

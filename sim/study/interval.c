@@ -269,3 +269,17 @@ int outcomes_find(struct outcome *outcomes, const struct uncertainty *u, const s
 	summarise(outcomes, &d, nominal, arena);
 	return 0;
 }
+
+bool outcome_is_open(const struct outcome *o)
+{
+	const double rare = 0.05;
+
+	return o->p_faster >= rare;
+}
+
+const char *outcome_share(double p, struct arena *arena)
+{
+	if (p < 0.01)
+		return "under 1 %";
+	return p > 0.99 ? "over 99 %" : arena_printf(arena, "%.0f %%", 100 * p);
+}

@@ -81,10 +81,3 @@ int plan_sure_find(struct plan_sure *sure, const struct plan *plan, const struct
 	const int code = judge_policies(sure, plan, arena, err);
 	return code ? code : judge_changes(sure, plan, near, arena, err);
 }
-
-bool plan_sure_is_open(double p_faster)
-{
-	const double rare = 0.05;
-
-	return p_faster >= rare;
-}

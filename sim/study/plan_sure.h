@@ -22,7 +22,4 @@ struct plan_sure {
 int plan_sure_find(struct plan_sure *sure, const struct plan *plan, const struct plan_near *near, const struct plan_pay *pay,
     const struct uncertainty *u, struct arena *arena, struct err *err) MUST_CHECK;
 
-/* Slower than the best, but not surely: at least one time in twenty it is faster. */
-bool plan_sure_is_open(double p_faster);
-
 #endif

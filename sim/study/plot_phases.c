@@ -20,6 +20,8 @@ static bool is_better(const struct plot_row *row, const struct plot_row *than)
 {
 	if ((row->feasible != 0) != (than->feasible != 0))
 		return row->feasible != 0;
+	if (row->feasible == 0 && row->gpu_peak_bytes != than->gpu_peak_bytes)
+		return row->gpu_peak_bytes < than->gpu_peak_bytes; /* what a report gives the reason of */
 	return row->iteration_s < than->iteration_s || isnan(than->iteration_s);
 }
 
@@ -68,6 +70,18 @@ static int collect(struct bar bars[BARS_MAX], size_t *n, const struct plot_rows 
 		++*n;
 	}
 	return 0;
+}
+
+/* Of the bars alone: the other rows are not seen. */
+static int add_intervals(struct plot_rows *shown, struct bar *bars, size_t n, const struct plot_source *source, struct arena *arena,
+    struct err *err)
+{
+	*shown = (struct plot_rows){.rows = arena_alloc(arena, n + 1, sizeof(*shown->rows)), .n = n};
+	for (size_t i = 0; i < n; i++) {
+		shown->rows[i] = *bars[i].row;
+		bars[i].row = &shown->rows[i];
+	}
+	return plot_rows_intervals(shown, source, arena, err);
 }
 
 /* "dos flush=async, stride 2" */
@@ -156,7 +170,7 @@ int plot_phases(struct plot *plot, const struct plot_source *source, struct err 
 {
 	struct opt_list specs = {0};
 	struct bar bars[BARS_MAX + 1];
-	struct plot_rows rows;
+	struct plot_rows rows, shown;
 	size_t n;
 	int code = 0;
 
@@ -164,15 +178,15 @@ int plot_phases(struct plot *plot, const struct plot_source *source, struct err 
 		code = source->specs->n ? 0 : specs_expand(&specs, fallback, plot->arena, err);
 	if (!code)
 		code = plot_rows_load(&rows, source, specs.n ? &specs : source->specs, "1", plot->arena, err);
-	if (!code)
-		code = plot_rows_intervals(&rows, source, plot->arena, err);
 	if (code)
 		return code;
-	plot_number(plot, "has_intervals", rows.n_intervals > 0);
 	plot_rows_label(&rows, axes, plot->arena);
 	code = collect(bars, &n, &rows, plot->arena, err);
+	if (!code)
+		code = add_intervals(&shown, bars, n, source, plot->arena, err);
 	if (code)
 		return code;
+	plot_number(plot, "has_intervals", shown.n_intervals > 0);
 	set_sizes(plot, bars, n, write_bars(plot, bars, n));
 	plot_heading(plot, source->n_samples ? "Where the time of an iteration goes, 90 % intervals" : "Where the time of an iteration goes",
 	    subtitle(&rows, n, plot->arena), rows.origin, source);

@@ -157,5 +157,6 @@ int report_write(FILE *out, struct opt_list *notes, const struct report_input *i
 		return err->code;
 	make_labels(&report.rows, arena);
 	report_groups_make(&report.groups, &report.rows, arena);
-	return write_page(&report, err);
+	const int code = report_sure(&report, err);
+	return code ? code : write_page(&report, err);
 }

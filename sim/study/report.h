@@ -18,6 +18,8 @@ struct report_input {
 	const char *title; /* NULL: from what was run */
 	const char *command; /* as it was typed, for the page to say */
 	bool has_plots;
+	size_t n_samples; /* draws for intervals, 0 none */
+	unsigned long long seed;
 };
 
 /* notes: what was left out and why; everything lives in the arena. STATUS_NO: no run is selected. STATUS_ENV: no gnuplot, or

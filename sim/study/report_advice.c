@@ -114,6 +114,44 @@ static void times(const struct report *r, const struct plot_row *row)
 	fact(r->out, "of it update", units_print(time, UNIT_SECONDS, row->update_s));
 }
 
+/* "8604 to 10112" tokens/s */
+static const char *range_text(const struct plot_row *row, const struct interval *v, struct arena *arena)
+{
+	const double tokens = report_rate(row) * row->iteration_s;
+
+	return arena_printf(arena, tokens / v->hi < 1000 ? "%.4g to %.4g" : "%.0f to %.0f", tokens / v->hi, tokens / v->lo);
+}
+
+static void write_sure(const struct report *r, const struct report_group *group)
+{
+	const struct outcome *const o = report_group_sure(group);
+	char lo[UNITS_TEXT_MAX], hi[UNITS_TEXT_MAX], profile[UNITS_TEXT_MAX], model[UNITS_TEXT_MAX];
+
+	if (!o)
+		return;
+	const struct interval *const v = &o->of[QUANTITY_ITERATION];
+	fputs("<p class=\"gain\">With 90 % probability ", r->out);
+	html_printf(r->out, "%s tokens/s, %s to %s an iteration: profile &plusmn;%s, model &plusmn;%s.",
+	    range_text(group->best, v, r->arena), units_print(lo, UNIT_SECONDS, v->lo), units_print(hi, UNIT_SECONDS, v->hi),
+	    units_print(profile, UNIT_FRAC, v->parameter_frac), units_print(model, UNIT_FRAC, v->discrepancy_frac));
+	if (group->n_policies > 1)
+		html_printf(r->out, " The best of the policies in %s of %s draws.", outcome_share(o->p_best, r->arena),
+		    arena_printf(r->arena, "%zu", r->input->n_samples));
+	fputs("</p>\n", r->out);
+}
+
+/* Two cells: interval, and how surely it is the best. */
+static void write_sure_cells(const struct report *r, const struct plot_row *row, const struct outcome *o)
+{
+	if (o)
+		html_printf(r->out, "<td>%s<td class=\"t\">%s%s", range_text(row, &o->of[QUANTITY_ITERATION], r->arena),
+		    outcome_share(o->p_best, r->arena), outcome_is_open(o) ? "; within the uncertainty" : "");
+	else
+		fputs("<td><td>", r->out);
+}
+
+static const char sure_heads[] = "<th scope=\"col\">tokens/s, 90 %<th scope=\"col\" class=\"t\">is the best";
+
 /* Where all of it fits on the GPUs: what offload would give all the same. */
 static void write_offload(const struct report *r, const struct report_group *group)
 {
@@ -136,6 +174,7 @@ static void write_best(const struct report *r, const struct report_group *group)
 
 	html_printf(r->out, "<p class=\"pick\"><code>%s</code></p><p class=\"gain\">%s, %s.</p>\n", report_spec(best, r->arena),
 	    rate_text(best, r->arena), speedup_text(group, r->arena));
+	write_sure(r, group);
 	write_offload(r, group);
 	fputs("<dl>", r->out);
 	fact(r->out, "limited by", limit_text(best->bottleneck, r->arena));
@@ -148,16 +187,22 @@ static void write_best(const struct report *r, const struct report_group *group)
 	write_command(r->out, command_text(best, r->arena), r->arena);
 }
 
+/* Of the run with the least GPU memory, wherever it is said; else of the first one, which was refused like all. */
+static const char *misfit_reason(const struct report_group *group)
+{
+	return group->smallest ? group->smallest->reason : group->first->reason;
+}
+
 static void write_misfit(const struct report *r, const struct report_group *group)
 {
 	const struct plot_row *const row = group->smallest;
 
 	fputs("<p class=\"pick none\">nothing fits</p>\n", r->out);
 	if (row)
-		html_printf(r->out, "<p>Closest: <code>%s</code> with %s of GPU memory: %s</p>\n", report_spec(row, r->arena),
-		    bytes_text(row->gpu_peak_bytes, r->arena), *row->reason ? row->reason : "no reason is stored");
+		html_printf(r->out, "<p>With the least GPU memory, <code>%s</code>: %s</p>\n", report_spec(row, r->arena),
+		    *row->reason ? row->reason : "no reason is stored");
 	else
-		html_printf(r->out, "<p>All %s runs were refused: %s</p>\n", arena_printf(r->arena, "%zu", group->n), group->first->reason);
+		html_printf(r->out, "<p>All %s runs were refused: %s</p>\n", arena_printf(r->arena, "%zu", group->n), misfit_reason(group));
 }
 
 static void write_card(const struct report *r, const struct report_group *group)
@@ -179,7 +224,7 @@ static void write_line(const struct report *r, const struct report_group *group)
 
 	html_printf(r->out, "<tr><th scope=\"row\">%s", report_group_name(&r->groups, group, r->arena));
 	if (!best) {
-		html_printf(r->out, "<td class=\"t\">nothing fits<td><td><td><td class=\"t\">%s<td>\n", group->first->reason);
+		html_printf(r->out, "<td class=\"t\">nothing fits<td><td><td><td class=\"t\">%s<td>\n", misfit_reason(group));
 		return;
 	}
 	html_printf(r->out, "<td class=\"t\"><code>%s</code>", report_spec(best, r->arena));
@@ -188,6 +233,8 @@ static void write_line(const struct report *r, const struct report_group *group)
 	report_number_cell(r->out, base && base->best ? report_rate(best) / report_rate(base->best) : (double)NAN, 1);
 	html_printf(r->out, "<td class=\"t\">%s", best->bottleneck);
 	report_number_cell(r->out, best->gpu_peak_bytes, 0x1p30);
+	if (r->is_sure)
+		write_sure_cells(r, best, report_group_sure(group));
 	putc('\n', r->out);
 }
 
@@ -197,7 +244,9 @@ static void write_lines(const struct report *r)
 
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Best configurations\"><table><thead><tr><th scope=\"col\" class=\"t\">given"
 	      "<th scope=\"col\" class=\"t\">best that fits<th scope=\"col\">tokens/s<th scope=\"col\">iteration or update (s)<th scope=\"col\">times zero3-offload"
-	      "<th scope=\"col\" class=\"t\">limited by<th scope=\"col\">GPU memory (GiB)</thead><tbody>\n", r->out);
+	      "<th scope=\"col\" class=\"t\">limited by<th scope=\"col\">GPU memory (GiB)", r->out);
+	fputs(r->is_sure ? sure_heads : "", r->out);
+	fputs("</thead><tbody>\n", r->out);
 	for (size_t i = 0; i < n; i++)
 		write_line(r, &r->groups.groups[i]);
 	fputs("</tbody></table></div>\n", r->out);
@@ -228,12 +277,14 @@ static void write_policy(const struct report *r, const struct report_group *grou
 	fputs(row && row == group->best ? "<tr class=\"best\">" : "<tr>", r->out);
 	html_printf(r->out, "<th scope=\"row\">%s", policy->name);
 	if (!row) {
-		html_printf(r->out, "<td class=\"t\" colspan=\"7\">does not fit: %s\n",
+		html_printf(r->out, "<td class=\"t\" colspan=\"%s\">does not fit: %s\n", r->is_sure ? "9" : "7",
 		    policy->smallest && *policy->smallest->reason ? policy->smallest->reason : "refused");
 		return;
 	}
 	html_printf(r->out, "<td class=\"t\"><code>%s</code>", report_spec(row, r->arena));
 	report_number_cell(r->out, report_has_tokens(row) ? report_rate(row) : (double)NAN, 1);
+	if (r->is_sure)
+		write_sure_cells(r, row, policy->sure);
 	report_number_cell(r->out, report_rate(row) / report_rate(group->best), 1);
 	report_number_cell(r->out, row->iteration_s, 1);
 	report_number_cell(r->out, row->update_s, 1);
@@ -251,9 +302,11 @@ void report_policies(const struct report *r)
 	for (size_t i = 0; i < n; i++) {
 		const struct report_group *const group = &r->groups.groups[i];
 		html_printf(r->out, "<h3>%s</h3>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Policies\"><table><thead><tr>"
-		    "<th scope=\"col\" class=\"t\">policy<th scope=\"col\" class=\"t\">best that fits<th scope=\"col\">tokens/s<th scope=\"col\">of the best<th scope=\"col\">iteration (s)"
-		    "<th scope=\"col\">update (s)<th scope=\"col\">GPU memory (GiB)<th scope=\"col\" class=\"t\">limited by</thead><tbody>\n",
+		    "<th scope=\"col\" class=\"t\">policy<th scope=\"col\" class=\"t\">best that fits<th scope=\"col\">tokens/s",
 		    report_group_name(&r->groups, group, r->arena));
+		fputs(r->is_sure ? sure_heads : "", r->out);
+		fputs("<th scope=\"col\">of the best<th scope=\"col\">iteration (s)<th scope=\"col\">update (s)<th scope=\"col\">GPU memory (GiB)"
+		      "<th scope=\"col\" class=\"t\">limited by</thead><tbody>\n", r->out);
 		for (size_t j = 0; j < group->n_policies; j++)
 			write_policy(r, group, &group->policies[j]);
 		fputs("</tbody></table></div>\n", r->out);

@@ -21,10 +21,11 @@ struct figures {
 
 /* ---- one figure */
 
-static int draw(const char **svg, const struct figures *f, const char *kind_name, const char *where, struct err *err)
+static int draw_one(const char **svg, const struct figures *f, const char *kind_name, const char *where, size_t n_samples, struct err *err)
 {
 	struct arena *const arena = f->report->arena;
-	const struct plot_source source = {.input = PLOT_FROM_DB, .db = f->report->input->db, .where = where,
+	const struct plot_source source = {.input = PLOT_FROM_DB, .db = f->report->input->db, .where = where, .n_samples = n_samples,
+	    .seed = f->report->input->seed,
 	    .trial = {.sharing = &sharing_fluid}, .scale = "", .command = f->report->input->command};
 	const struct gnuplot_job job = {.kind = kind_name, .output = f->path};
 	const struct plot_kind *kind;
@@ -45,6 +46,14 @@ static int draw(const char **svg, const struct figures *f, const char *kind_name
 	*svg = arena_strdup(arena, text);
 	free(text);
 	return 0;
+}
+
+/* With bars, or without them where they are not known or too many. */
+static int draw(const char **svg, const struct figures *f, const char *kind_name, const char *where, struct err *err)
+{
+	const int code = draw_one(svg, f, kind_name, where, f->report->is_sure ? f->report->input->n_samples : 0, err);
+
+	return f->report->is_sure && (code == STATUS_NO || code == STATUS_USAGE) ? draw_one(svg, f, kind_name, where, 0, err) : code;
 }
 
 /* Into memory first: a figure is there in full or not at all. */

@@ -9,6 +9,7 @@
 #ifndef SIM_STUDY_REPORT_GROUPS_H
 #define SIM_STUDY_REPORT_GROUPS_H
 
+#include "sim/study/interval.h"
 #include "sim/study/plot_rows.h"
 
 /* One policy within a group. */
@@ -17,6 +18,7 @@ struct report_policy {
 	const struct plot_row *best; /* the fastest that fits, NULL none */
 	const struct plot_row *smallest; /* least GPU memory */
 	size_t n, n_fit;
+	const struct outcome *sure; /* of the best among the policies; NULL: not known (report_sure) */
 };
 
 struct report_group {

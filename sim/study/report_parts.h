@@ -17,10 +17,16 @@ struct report {
 	FILE *out;
 	struct arena *arena;
 	struct opt_list *notes;
+	bool is_sure; /* intervals of some are known */
 };
 
 /* What stands out is shown in full, the rest in tables. */
-enum { REPORT_CARDS_MAX = 8, REPORT_FIGURES_MAX = 8, REPORT_ADVICE_MAX = 200 };
+enum { REPORT_CARDS_MAX = 8, REPORT_FIGURES_MAX = 8, REPORT_ADVICE_MAX = 200, REPORT_SURE_MAX = 40 };
+
+/* Fills the policies' `sure` of the first settings. STATUS_INPUT. */
+int report_sure(struct report *report, struct err *err) MUST_CHECK;
+/* Of a group's best, NULL not known. */
+const struct outcome *report_group_sure(const struct report_group *group);
 
 void report_advice(const struct report *report);
 void report_policies(const struct report *report);

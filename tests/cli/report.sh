@@ -7,7 +7,9 @@ dos sweep -q --hw h100-4x --model 7b,30b --policy zero3-offload,dos --policy twi
 dos report --db runs.db --no-plots -o a.html
 dos report --db runs.db --no-plots -o a.html.2 && sed 's/a\.html\.2/a.html/' a.html.2 | cmp a.html - && echo 'the same bytes'
 # what it says, without the times
-sed -n '/<main>/,/id="policies"/p' a.html | sed -E 's/<[^>]*>/ /g; s/[0-9.]+ (times|tokens\/s|m?s|GiB)/N \1/g; s/  +/ /g' | grep -vE '^ ?$'
+sed -n '/<main>/,/id="policies"/p' a.html | sed -E 's/<[^>]*>/ /g; s/[0-9.]+ to [0-9]/N to N/g; s/(under|over)? ?[0-9]+ % of 100/N % of 100/; s/([0-9.]+|N[0-9.]*) (times|tokens\/s|m?s|GiB)/N \2/g; s/;[0-9.]+ %/;N %/g; s/  +/ /g' | grep -vE '^ ?$'
+grep -o '<td[^>]*>[0-9]* to [0-9]*<td[^<]*' a.html | sed -E 's/[0-9]+/N/g; s/(under|over) N/N/' | sort -u
+dos report --db runs.db --no-plots --uncertainty 0 -o - | grep -c 'is the best\|draws\.</p>'
 grep -c '<td class=t>\(7b\|30b\)' a.html
 grep -oE ' (src|href)="[^#"][^"]*"|url\([^)]*\)|@import' a.html
 grep -o '<meta http-equiv[^>]*' a.html | sed -E 's/sha256-[A-Za-z0-9+\/=]+/HASH/g'

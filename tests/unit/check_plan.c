@@ -271,12 +271,12 @@ START_TEST(near_ones_are_open)
 		else if (slower_frac < alike)
 			ck_assert_msg(fabs(p - 0.5) < 0.13, "%s: %g", near.changes[i].text, p); /* 5 standard errors */
 		else if (slower_frac > far)
-			ck_assert_msg(p < 0.01 && !plan_sure_is_open(p), "%s: %g", near.changes[i].text, p);
+			ck_assert_msg(p < 0.01 && !outcome_is_open(&sure.changes[i]), "%s: %g", near.changes[i].text, p);
 	}
 	ck_assert_uint_gt(n_alike, 0);
 	ck_assert_uint_gt(n_far, 0);
 	assert_rel(sum, 1, 1e-12);
-	ck_assert(plan_sure_is_open(0.5) && !plan_sure_is_open(0));
+	ck_assert(outcome_is_open(&(struct outcome){.p_faster = 0.5}) && !outcome_is_open(&(struct outcome){.p_faster = 0}));
 }
 END_TEST
 
