@@ -64,9 +64,11 @@ static void write_assumptions(const struct report *r)
 	      "<li>One node, data parallel over its GPUs with ZeRO-3, Adam with 32-bit states, 16-bit parameters.\n"
 	      "<li>GPU memory is the allocator's peak of one GPU; host memory is of the node, without its operating system. A run fits when "
 	      "both, and what is pinned, are within the machine's.\n"
-	      "<li>A 90 % interval joins what is not known of the machine, from draws of its profile, and how far the model is off on other "
-	      "machines. All alternatives see the same draws; what is the fastest in some of them is the best with that probability.\n"
 	      "<li>1 GiB is 1024<sup>3</sup> bytes; bandwidths are decimal.\n", r->out);
+	if (r->is_sure)
+		fputs("<li>A 90 % interval joins what is not known of the machine, from draws of its profile, and how far the model is off on other "
+		      "machines. All alternatives see the same draws; what is the fastest in a share of them is the best with that probability.\n",
+		    r->out);
 	for (size_t i = 0; i < contentions.n; i++)
 		write_contention(r, contentions.items[i]);
 	fputs("</ul>\n<h3>Policies</h3>\n<ul>\n", r->out);
