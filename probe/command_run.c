@@ -11,6 +11,7 @@
 #include "probe/interrupt.h"
 #include "probe/profile_write.h"
 #include "probe/rounds.h"
+#include "probe/run_table.h"
 
 struct run_options {
 	int unused; /* offset 0 means "not given" in struct opt */
@@ -111,48 +112,6 @@ static void run_cases(struct harness *harness, const struct opt_list *tests, str
 		fprintf(harness->progress, "\r\033[K");
 }
 
-static const struct table_column result_columns[] = {{"case", "case", UNIT_NONE}, {"point", "point", UNIT_NONE},
-    {"what", "what", UNIT_NONE}, {"centre", "centre", UNIT_NONE}, {"interval", "95 % interval", UNIT_NONE},
-    {"memory", "memory", UNIT_NONE}, {"n", "n", UNIT_NONE}, {"flags", "flags", UNIT_NONE}};
-
-static const char *flags_of(const struct result *result)
-{
-	if (result->status != RESULT_PASSED)
-		return result->note;
-	if (result->stats.noisy)
-		return result->stats.drifting ? "noisy drifting" : "noisy";
-	return result->stats.drifting ? "drifting" : result->note;
-}
-
-static void print_results(const struct harness *harness)
-{
-	struct table *const table = table_new(result_columns, sizeof result_columns / sizeof result_columns[0]);
-	for (size_t i = 0; i < harness->n_results; i++) {
-		const struct result *const result = &harness->results[i];
-		const struct stats *const stats = &result->stats;
-		const bool passed = result->status == RESULT_PASSED;
-		char centre[UNITS_TEXT_MAX] = "", lo[UNITS_TEXT_MAX], hi[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX] = "",
-		     interval[80] = "";
-		if (passed) {
-			units_print(centre, result->unit, stats->centre);
-			snprintf(interval, sizeof interval, "%s .. %s", units_print(lo, result->unit, stats->lo),
-			    units_print(hi, result->unit, stats->hi));
-			if (result->bytes_per_unit > 1)
-				units_print(memory, UNIT_BYTES_PER_S, stats->centre * result->bytes_per_unit);
-		}
-		table_text(table, result->key);
-		table_text(table, result->label);
-		table_text(table, passed ? result->what : result->status == RESULT_WAIVED ? "waived" : "error");
-		table_text(table, centre);
-		table_text(table, interval);
-		table_text(table, memory);
-		table_integer(table, (long long)stats->n);
-		table_text(table, flags_of(result));
-	}
-	table_print(table, FORMAT_TABLE, stdout);
-	table_free(table);
-}
-
 static int finish(const struct harness *harness, const struct run_options *options, const char *command, struct err *err)
 {
 	static struct derived derived; /* large; once a process */
@@ -160,15 +119,7 @@ static int finish(const struct harness *harness, const struct run_options *optio
 	    options->name, command, options->note ? options->note : "", !interrupt_seen() && options->tests.n == 0 && harness->n_gpus > 0};
 	size_t n_errors = 0;
 	derive(&derived, harness);
-	print_results(harness);
-	if (derived.fit.n_full > 0)
-		printf("\nDRAM: %.4g GB/s, copies weigh %.3g (fluid fit, rms error %.1f %%); by direction: %.4g GB/s, H2D "
-		       "%.3g, D2H %.3g "
-		       "(%.1f %%)\n",
-		    derived.fit.shared.capacity_Bps / 1e9, derived.fit.shared.weights[FLUID_H2D],
-		    100 * derived.fit.shared_error_frac, derived.fit.split.capacity_Bps / 1e9,
-		    derived.fit.split.weights[FLUID_H2D], derived.fit.split.weights[FLUID_D2H],
-		    100 * derived.fit.split_error_frac);
+	run_table_print(harness, &derived);
 	for (size_t i = 0; i < harness->n_results; i++)
 		n_errors += harness->results[i].status == RESULT_ERROR;
 	if (options->out) {

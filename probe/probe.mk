@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # dos-probe: needs a C compiler and make; CUDA where nvcc is found (NVCC=none to leave it out). Included by the Makefile.
+# nvcc 11.8 compiles it too, with a host compiler that it knows: NVCC_PREPEND_FLAGS='-ccbin g++-11' in the environment.
 
 , := ,
 NVCC ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null) none)

@@ -15,6 +15,7 @@
 #include "model/base/jsonw.h"
 #include "probe/clock.h"
 #include "probe/rounds.h"
+#include "probe/run_table.h"
 
 /* Six digits: a sample has no more, and a profile stays readable. */
 static double rounded(double value)
@@ -182,8 +183,16 @@ static void write_rounds_of(struct jsonw *w, const struct result *result)
 	jsonw_end_array(w);
 }
 
+static const char *unit_text(char text[32], const struct result *result)
+{
+	const char *const counted = run_table_counted(result);
+	snprintf(text, 32, "%s/s", counted ? counted : result->unit == UNIT_BYTES_PER_S ? "bytes" : "FLOP");
+	return !counted && result->unit == UNIT_NONE ? "1" : text;
+}
+
 static void write_result(struct jsonw *w, const struct result *result)
 {
+	char unit[32];
 	const struct stats *const stats = &result->stats;
 	jsonw_inline_object(w);
 	jsonw_member_string(w, "case", result->key);
@@ -198,6 +207,7 @@ static void write_result(struct jsonw *w, const struct result *result)
 		jsonw_member_number(w, "x", result->x);
 		if (result->with_x != 0)
 			jsonw_member_number(w, "with_x", result->with_x);
+		jsonw_member_string(w, "unit", unit_text(unit, result));
 		jsonw_member_number(w, "bytes_per_unit", result->bytes_per_unit);
 		jsonw_member_number(w, "centre", rounded(stats->centre));
 		jsonw_member_number(w, "median", rounded(stats->median));

@@ -113,6 +113,28 @@ START_TEST(one_element_subgroups)
 }
 END_TEST
 
+/* A process that only times: all samples, no verdict, and rows that say so. */
+START_TEST(nothing_is_verified_when_told_so)
+{
+	struct fixture *const f = fixture_new();
+	add(f, "dos:stride=2,hybrid:fraction=0.5", 3000, 6, 1);
+	add(f, "dos:stride=2,hybrid:fraction=0.5", 500, 12, 1);
+	f->job = (struct update_job){.topology = &f->topology,
+	    .points = f->points.points,
+	    .n_points = f->points.n,
+	    .results = arena_zalloc(&f->arena, f->points.n, sizeof(struct update_result)),
+	    .n_ranks = 1,
+	    .n_repeats = 2,
+	    .skip_check = true};
+	ck_assert_int_eq(update_measure(&f->job, &f->err), 0);
+	for (size_t i = 0; i < f->points.n; i++) {
+		ck_assert(!f->job.results[i].verified);
+		ck_assert_uint_eq(f->job.results[i].n_samples, 2);
+	}
+	fixture_free(f);
+}
+END_TEST
+
 /* ---- files */
 
 static char *file_text(struct arena *arena, const char *path)
@@ -233,6 +255,7 @@ Suite *probe_update_suite(void)
 	tcase_add_test(core, hybrid_fractions_and_masks);
 	tcase_add_test(core, several_ranks);
 	tcase_add_test(core, one_element_subgroups);
+	tcase_add_test(core, nothing_is_verified_when_told_so);
 	tcase_add_test(files, rows_and_their_medians);
 	tcase_add_test(specs, canonical_forms);
 	tcase_add_test(specs, placement);
