@@ -15,7 +15,7 @@ double backward_limit_s(const struct cost *cost, const struct workload *workload
 	const double round_trip_s =
 	    n_buckets * (cost_op_s(cost, OP_D2H, bucket_bytes) + cost_op_s(cost, OP_H2D, bucket_bytes));
 	const double reduce_s =
-	    cost_op_s(cost, OP_REDUCE, workload->n_params) + round_trip_s + cost_op_s(cost, OP_GPU_NORM, rank_params);
+	    cost_op_s(cost, OP_REDUCE, workload->n_params) + (n_buckets - 1) * cost->classes[OP_REDUCE].latency_s + round_trip_s + cost_op_s(cost, OP_GPU_NORM, rank_params);
 	if (is_blocking)
 		return compute_s + reduce_s + cost_op_s(cost, OP_FLUSH_PAGEABLE, cpu_params); /* E7 */
 	const double flush_s = n_buckets * cost_op_s(cost, OP_D2H, host_bytes * cpu_params / n_buckets);

@@ -95,8 +95,25 @@ static void set_gpu(struct cost *cost, const struct hwprofile *hw)
 	norm->s_per_unit = 2 / hw->hbm_Bps;
 	norm->hbm_Bps = hw->hbm_Bps;
 	cost->classes[OP_COMPUTE].s_per_unit = 1;
-	cost->classes[OP_GATHER].s_per_unit = 1 / hw->all_gather_Bps;
-	cost->classes[OP_REDUCE].s_per_unit = 1 / hw->reduce_params_per_s;
+}
+
+/* A ring through all ranks is as slow as its slowest link, and its latencies add up. Those of one node are in its measured rates. E25 */
+static void set_collectives(struct cost *cost, const struct hwprofile *hw, const struct batch *batch)
+{
+	struct op_class *const gather = &cost->classes[OP_GATHER], *const reduce = &cost->classes[OP_REDUCE];
+	const double n_ranks = batch_dp(batch), reduce_bytes_per_param = 2 * (n_ranks - 1) / n_ranks;
+	gather->s_per_unit = 1 / hw->all_gather_Bps;
+	reduce->s_per_unit = 1 / hw->reduce_params_per_s;
+	cost->ranks_per_node = batch->gpus;
+	cost->network_Bps = batch->nodes > 1 ? hw->network_Bps : 0;
+	if (batch->nodes <= 1)
+		return;
+	gather->s_per_unit = fmax(batch->gpus > 1 ? gather->s_per_unit : 0, 1 / hw->network_Bps);
+	reduce->s_per_unit = fmax(reduce->s_per_unit, reduce_bytes_per_param / hw->network_Bps);
+	gather->network_Bps = 1 / gather->s_per_unit / batch->gpus;
+	reduce->network_Bps = reduce_bytes_per_param / reduce->s_per_unit / batch->gpus;
+	gather->latency_s = reduce->latency_s =
+	    (batch->nodes - 1) * (hw->network_latency_s + (batch->gpus - 1) * hw->ring_latency_s);
 }
 
 /* One GEMM of m x k by k x n, n_batch of them in one launch. */
@@ -162,6 +179,7 @@ void cost_init(struct cost *cost, const struct hwprofile *hw, const struct workl
 	set_copy(&cost->classes[OP_H2D], hw, &hw->h2d, hw->h2d_duplex_Bps, hw->h2d_weight);
 	set_copy(&cost->classes[OP_D2H], hw, &hw->d2h, hw->d2h_duplex_Bps, hw->d2h_weight);
 	set_gpu(cost, hw);
+	set_collectives(cost, hw, &workload->batch);
 	cost->dram_Bps = hw->dram_Bps;
 	cost->ranks_per_domain = ceil(workload->batch.gpus / hw->numa_domains);
 	cost->root_Bps = hw->pcie_root_Bps;
@@ -180,7 +198,7 @@ double cost_op_s(const struct cost *cost, enum op_kind kind, double amount)
 		return 0;
 	if (class->transfer)
 		return amount / curve_rate(class->transfer, amount); /* E2 */
-	return class->s_per_unit * amount; /* E1 */
+	return class->s_per_unit * amount + class->latency_s; /* E1, E25 */
 }
 
 /* Speed of the slowest of n_runnable threads spread over the rank's cores, relative to one thread alone on a core. E4 */

@@ -3,7 +3,7 @@
  * cost: what one operation takes alone on this machine, and what it asks of shared resources while it runs.
  *
  * Only this file knows seconds. A schedule names an operation kind and an amount; cost_op_s gives its duration alone;
- * the sharing model slows it down by the demands of its class. Equations: MODEL.md E1-E6.
+ * the sharing model slows it down by the demands of its class. Equations: MODEL.md E1-E6, E25.
  */
 #ifndef MODEL_COST_H
 #define MODEL_COST_H
@@ -76,10 +76,12 @@ struct op_class {
 	enum unit unit;
 	enum res res; /* what limits it alone */
 	double s_per_unit; /* when transfer is NULL */
+	double latency_s; /* of collectives over several nodes, else 0 */
 	const struct curve *transfer; /* pinned copies: rate over bytes; borrowed from the profile */
 	double dram_Bps; /* host DRAM traffic at alone speed */
 	double hbm_Bps;
 	double root_Bps; /* PCIe root traffic */
+	double network_Bps; /* a rank's part of its node's traffic, each direction; 0 on one node */
 	double host_threads; /* runnable host threads */
 	double weight; /* of the weighted max-min */
 	double duplex_frac; /* speed left while the opposite engine of the link is busy; 1 if not a copy */
@@ -93,6 +95,8 @@ struct cost {
 	double ranks_per_domain; /* ranks of this run in the fullest domain */
 	double root_Bps;
 	double ranks_per_root;
+	double network_Bps; /* of one node, each direction; 0: one node alone */
+	double ranks_per_node;
 	double hw_threads; /* of one rank */
 	double corun_adam_frac, corun_downscale_frac; /* measured speeds left while both run; 0: not measured, E4 decides */
 	/* forward and backward of one layer and one micro-batch, GPU seconds without launch limits */
@@ -103,7 +107,7 @@ struct cost {
 /* threads, workers: 0 takes the profile's. */
 void cost_init(struct cost *cost, const struct hwprofile *hw, const struct workload *workload, double threads, double workers);
 
-/* Seconds that `amount` of `kind` takes alone. E1, E2 */
+/* Seconds that `amount` of `kind` takes alone. E1, E2, E25 */
 double cost_op_s(const struct cost *cost, enum op_kind kind, double amount);
 
 /* Speed of each of n_threads_op's threads when n_runnable host threads of the rank are runnable, relative to the same team

@@ -40,11 +40,11 @@ int ds_config_batch(struct batch *batch, const struct ds_config *config, struct 
 	const bool has_sizes = config->train_batch_size.value > 0 || config->micro_batch.value > 0;
 	if (!has_sizes && !config->train_batch_size.is_auto && !config->micro_batch.is_auto)
 		return err_set(err, STATUS_INPUT, "no batch size; train_batch_size or train_micro_batch_size_per_gpu would be accepted");
-	if (!ds_config_batch_sizes(&train, &micro, &accum, config, batch->gpus))
+	if (!ds_config_batch_sizes(&train, &micro, &accum, config, batch_dp(batch)))
 		return err_set(err, STATUS_USAGE,
 		    "train_batch_size %.15g is not train_micro_batch_size_per_gpu %.15g x gradient_accumulation_steps "
 		    "%.15g x %.15g GPUs",
-		    config->train_batch_size.value, config->micro_batch.value, config->grad_accum.value, batch->gpus);
+		    config->train_batch_size.value, config->micro_batch.value, config->grad_accum.value, batch_dp(batch));
 	if (micro > 0)
 		batch->mbs = micro;
 	if (accum > 0)

@@ -143,6 +143,18 @@ static unsigned long long hash_corun(unsigned long long hash, const struct hw_co
 	return hash_numbers(hash, numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
+/* Values that older versions did not know: a profile without them keeps its hash, and a store its keys. */
+static bool is_left_out(const struct hwprofile *hw, const struct hw_field *field)
+{
+	static const size_t later[] = {offsetof(struct hwprofile, network_Bps), offsetof(struct hwprofile, network_latency_s),
+	    offsetof(struct hwprofile, ring_latency_s)};
+	bool is_later = false;
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
+		is_later = is_later || field->offset == later[i];
+	return is_later && number_at(hw, field->offset) == field->fallback;
+}
+
 void hwprofile_rehash(struct hwprofile *hw)
 {
 	unsigned long long hash = HASH_START;
@@ -150,7 +162,8 @@ void hwprofile_rehash(struct hwprofile *hw)
 	for (size_t i = 0; i < HW_N_NODE; i++)
 		hash = hash_number(hash, number_at(hw, hw_node_fields[i].offset));
 	for (size_t i = 0; i < HW_N_VALUES; i++)
-		hash = hash_number(hash, number_at(hw, hw_value_fields[i].offset));
+		if (!is_left_out(hw, &hw_value_fields[i]))
+			hash = hash_number(hash, number_at(hw, hw_value_fields[i].offset));
 	for (size_t i = 0; i < HW_N_CURVES; i++) {
 		const struct curve *const curve = curve_at(hw, hw_curve_fields[i].offset);
 		hash = hash_number(hash, (double)curve->n_points);
@@ -221,6 +234,7 @@ static void scale_net(struct hwprofile *hw, double factor)
 {
 	hw->all_gather_Bps *= factor;
 	hw->reduce_params_per_s *= factor;
+	hw->network_Bps *= factor;
 }
 
 static const struct {

@@ -74,6 +74,9 @@
 	X(layer_backward_launch_s, UNIT_SECONDS, 0, 10, 0, "host time to launch one layer's backward, no recomputation")     \
 	X(all_gather_Bps, UNIT_BYTES_PER_S, 1, 1e16, INFINITY, "received bytes/s of one rank in an all-gather")              \
 	X(reduce_params_per_s, UNIT_PARAMS_PER_S, 1, 1e18, INFINITY, "gradient buckets: copy, reduce-scatter; all params")   \
+	X(network_Bps, UNIT_BYTES_PER_S, 0, 1e16, 0, "network of one node to others, bytes/s a direction; 0: not known")        \
+	X(network_latency_s, UNIT_SECONDS, 0, 1, 0, "latency of a step of a ring between nodes")                             \
+	X(ring_latency_s, UNIT_SECONDS, 0, 1, 0, "the same within a node; where there are several nodes")                    \
 	X(step_fixed_s, UNIT_SECONDS, 0, 100, 0, "start of the step: cache emptied, synchronised")                           \
 	X(step_subgroup_s, UNIT_SECONDS, 0, 100, 0, "start of the step, per subgroup: norm and small all-reduce")            \
 	X(cpu_subgroup_s, UNIT_SECONDS, 0, 100, 0, "host overhead of one subgroup in the update loop")                       \
@@ -181,7 +184,7 @@ size_t hwprofile_list(struct opt_list *names, struct arena *arena);
 #define HW_SCALES(X) X(cpu) X(dram) X(h2d) X(d2h) X(duplex) X(gpu) X(hbm) X(cores) X(net)
 /* Multiplies one resource ("dram", 1.5). cpu: CPU kernel rates, pageable casts included; cores: hardware threads per rank;
  * gpu: GEMM, Adam and launch rates; h2d, d2h: that direction with its duplex rate; duplex: both duplex rates only (capped by
- * the one-way rates); net: all-gather and reduce. Metadata stays that of the file. STATUS_USAGE on an unknown resource or
+ * the one-way rates); net: all-gather, reduce and the network between nodes, not their latencies. Metadata stays that of the file. STATUS_USAGE on an unknown resource or
  * a factor that is not in 1e-6..1e6. */
 int hwprofile_scale(struct hwprofile *hw, const char *resource, double factor, struct err *err) MUST_CHECK;
 

@@ -236,7 +236,7 @@ int megatron_batch(struct batch *batch, const struct megatron *m, struct err *er
 			return err_set(err, STATUS_USAGE, "%s %.0f is not modelled; 1 would be accepted", parallel[i].flag,
 			    parallel[i].size);
 	if (batch->gpus == 0)
-		batch->gpus = m->world;
+		batch->gpus = m->world / fmax(1, batch->nodes);
 	batch->seq = m->seq > 0 ? m->seq : batch->seq;
 	batch->mbs = m->micro_batch > 0 ? m->micro_batch : batch->mbs;
 	batch->has_checkpointing = m->has_checkpointing;
@@ -244,12 +244,12 @@ int megatron_batch(struct batch *batch, const struct megatron *m, struct err *er
 		batch->precision = m->precision;
 	if (m->global_batch == 0 || m->micro_batch == 0 || batch->gpus == 0)
 		return 0;
-	batch->grad_accum = m->global_batch / m->micro_batch / batch->gpus;
+	batch->grad_accum = m->global_batch / m->micro_batch / batch_dp(batch);
 	if (batch->grad_accum >= 1 && batch->grad_accum == floor(batch->grad_accum))
 		return 0;
 	return err_set(err, STATUS_USAGE,
 	    "--global-batch-size %.15g is no multiple of --micro-batch-size %.15g x %.15g GPUs", m->global_batch,
-	    m->micro_batch, batch->gpus);
+	    m->micro_batch, batch_dp(batch));
 }
 
 /* ---- writing */

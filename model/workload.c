@@ -10,6 +10,29 @@
 
 static const double params_max = 9007199254740992.0; /* 2^53: counts stay exact in a double */
 
+/* ---- counts of a batch */
+
+double batch_ranks(const struct batch *batch)
+{
+	return batch->gpus * fmax(1, batch->nodes);
+}
+
+double batch_dp(const struct batch *batch)
+{
+	return batch_ranks(batch);
+}
+
+double batch_tokens(const struct batch *batch)
+{
+	return batch_dp(batch) * batch->mbs * batch->grad_accum * batch->seq;
+}
+
+const char *batch_gpus_text(const struct batch *batch, struct arena *arena)
+{
+	const char *const gpus = arena_printf(arena, "%.0f GPU%s", batch->gpus, batch->gpus > 1 ? "s" : "");
+	return batch->nodes > 1 ? arena_printf(arena, "%.0f nodes x %s", batch->nodes, gpus) : gpus;
+}
+
 /* ---- what is given: filled, then judged */
 
 static double or_else(double value, double fallback)
@@ -26,6 +49,7 @@ static void fill(struct workload *w)
 	shape->ffn = or_else(shape->ffn, shape->arch == ARCH_GPT ? 4 * shape->hidden : 0);
 	shape->embed_dim = or_else(shape->embed_dim, shape->hidden);
 	shape->moe_every = or_else(shape->moe_every, 1);
+	batch->nodes = or_else(batch->nodes, 1);
 	batch->mbs = or_else(batch->mbs, 1);
 	batch->grad_accum = or_else(batch->grad_accum, 1);
 	batch->seq = or_else(batch->seq, 2048);
@@ -52,6 +76,7 @@ static int check_batch(const struct batch *batch, struct err *err)
 {
 	const struct count counts[] = {
 	    {"--gpus", batch->gpus, 1, 1e6},
+	    {"--nodes", batch->nodes, 1, 1e6},
 	    {"--mbs", batch->mbs, 1, 1e6},
 	    {"--grad-accum", batch->grad_accum, 1, 1e6},
 	    {"--seq", batch->seq, 1, 1e9},
@@ -124,7 +149,7 @@ static int check_totals(const struct workload *w, double n_tensors, struct err *
 static int make_tensors(struct workload *w, struct arena *arena, struct err *err)
 {
 	const double n_moe = tensors_moe_layers(&w->shape), n_dense = w->shape.layers - n_moe;
-	struct tensor_list ends = {.gpus = w->batch.gpus}, dense = ends, moe = ends;
+	struct tensor_list ends = {.gpus = batch_dp(&w->batch)}, dense = ends, moe = ends;
 
 	tensors_start(&ends, &w->shape);
 	tensors_end(&ends, &w->shape);
@@ -138,7 +163,7 @@ static int make_tensors(struct workload *w, struct arena *arena, struct err *err
 		return rc;
 	w->n_tensors = (size_t)n_tensors;
 	w->tensors = arena_alloc(arena, w->n_tensors, sizeof(*w->tensors));
-	struct tensor_list all = {.tensors = w->tensors, .gpus = w->batch.gpus};
+	struct tensor_list all = {.tensors = w->tensors, .gpus = batch_dp(&w->batch)};
 	tensors_start(&all, &w->shape);
 	tensors_layers(&all, &w->shape);
 	tensors_end(&all, &w->shape);
@@ -173,12 +198,12 @@ static int make_equal_subgroups(struct workload *w, struct arena *arena, struct 
 
 	w->is_update_only = true;
 	w->rank_params = n * size;
-	w->n_params = w->rank_params * w->batch.gpus;
+	w->n_params = w->rank_params * batch_dp(&w->batch);
 	if (!(w->n_params <= params_max))
 		return err_set(err, STATUS_USAGE,
 		    "%.15g subgroups of %.15g on %.15g GPUs are %.4g parameters; up to 9e15 would be "
 		    "accepted (--n-subgroups, --subgroup)",
-		    n, size, w->batch.gpus, w->n_params);
+		    n, size, batch_ranks(&w->batch), w->n_params);
 	w->max_subgroup_params = size;
 	w->n_subgroups = (size_t)n;
 	w->subgroups = arena_alloc(arena, w->n_subgroups, sizeof(*w->subgroups));
@@ -200,8 +225,10 @@ static unsigned long long content_hash(const struct workload *w)
 	    s->has_out_bias, s->has_mlp_bias, s->has_qk_norm, s->has_embed_norm, s->has_no_end_norm, (double)s->norm,
 	    (double)s->norm_order, s->embed_dim, s->n_experts, s->n_active_experts, s->moe_ffn, s->shared_ffn,
 	    s->has_shared_gate, s->dense_layers, s->moe_every};
-	const unsigned long long hash = hash_numbers(HASH_START, batch, sizeof(batch) / sizeof(batch[0]));
+	unsigned long long hash = hash_numbers(HASH_START, batch, sizeof(batch) / sizeof(batch[0]));
 
+	if (b->nodes > 1) /* one node keeps the hash it had before there were several */
+		hash = hash_number(hash, b->nodes);
 	return w->is_update_only ? hash : hash_numbers(hash, shape, sizeof(shape) / sizeof(shape[0]));
 }
 
@@ -304,7 +331,7 @@ double workload_head_flop(const struct workload *workload)
 
 double workload_layer_params(const struct workload *workload, int layer)
 {
-	struct tensor_list list = {.gpus = workload->batch.gpus};
+	struct tensor_list list = {.gpus = batch_dp(&workload->batch)};
 
 	if (workload->is_update_only)
 		return 0;
@@ -329,5 +356,5 @@ double workload_model_flop(const struct workload *workload)
 	    n_moe > 0 ? 2 * (matrix_params(s, true) - matrix_params(s, false)) * tokens(workload) : 0;
 	const double forward_flop = s->layers * layer_flop + n_moe * moe_more_flop + workload_head_flop(workload);
 
-	return 3 * forward_flop * workload->batch.grad_accum * workload->batch.gpus; /* backward is twice the forward */
+	return 3 * forward_flop * workload->batch.grad_accum * batch_dp(&workload->batch); /* backward is twice the forward */
 }

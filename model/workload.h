@@ -2,8 +2,8 @@
  *
  * workload: a model, its batch and its partition, from a preset, a shape or equal subgroups.
  *
- * Tensors and their order are part of it, because a subgroup is a run of whole tensors: a rank's share is 1/gpus of each
- * tensor, rounded up, and a subgroup closes at the first tensor at which the rank's shares reach the target size
+ * Tensors and their order are part of it, because a subgroup is a run of whole tensors: a rank's share is one part of each
+ * tensor in as many as there are data parallel ranks (batch_dp), rounded up, and a subgroup closes at the first tensor at which the rank's shares reach the target size
  * (DeepSpeed ZeRO-3). Source of the order: published logs (num_elems and subgroup counts).
  *
  * Invariant (asserted by workload_build): subgroup parameters sum to rank_params; layers are in order.
@@ -25,7 +25,7 @@ enum norm_order { NORMS_BEFORE, NORMS_FIRST, NORMS_AFTER, NORMS_LAST };
 enum precision { PRECISION_BF16, PRECISION_FP16 };
 
 /* What the user says. 0 means "not given": workload_build fills kv_heads (heads), ffn of ARCH_GPT (4 hidden), mbs and
- * grad_accum (1), seq (2048) and subgroup_params (1e8); the caller gives the rest. */
+ * nodes, grad_accum (1), seq (2048) and subgroup_params (1e8); the caller gives the rest. */
 struct shape {
 	const char *name; /* preset, or "custom" */
 	enum arch arch;
@@ -53,7 +53,9 @@ struct shape {
 };
 
 struct batch {
-	double gpus, mbs, grad_accum, seq;
+	double gpus; /* of one node, one rank each */
+	double nodes; /* identical ones; 0: 1 */
+	double mbs, grad_accum, seq;
 	bool has_checkpointing;
 	enum precision precision;
 	double subgroup_params; /* target size S of a rank's subgroup */
@@ -104,6 +106,15 @@ int workload_build(struct workload *workload, const struct shape *shape, const s
 /* The same for whoever counts and asks no times: mixtures of experts too. */
 int workload_count(struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena,
     struct err *err) MUST_CHECK;
+
+/* Ranks of all nodes, a GPU each. */
+double batch_ranks(const struct batch *batch);
+/* Degree of data parallelism: ranks that share out states and gradients, and each take micro-batches of their own. */
+double batch_dp(const struct batch *batch);
+/* Tokens of an iteration of all ranks. */
+double batch_tokens(const struct batch *batch);
+/* "8 GPUs", "4 nodes x 8 GPUs" */
+const char *batch_gpus_text(const struct batch *batch, struct arena *arena);
 
 /* Parameters that one token passes: all but the experts that it does not choose. */
 double workload_active_params(const struct workload *workload);

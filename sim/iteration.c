@@ -92,14 +92,15 @@ static double activation_bytes(const struct workload *w, const struct hwprofile 
 }
 
 /* Bytes that a rank receives to gather parameters that are spread over the ranks. */
-static double gather_bytes(const struct workload *w, double n_params)
+static double gather_bytes(double n_params, double n_ranks)
 {
-	return 2 * n_params * (w->batch.gpus - 1) / w->batch.gpus;
+	return 2 * n_params * (n_ranks - 1) / n_ranks;
 }
 
 static op_id gather(struct build *b, double n_params)
 {
-	return b->workload->batch.gpus > 1 ? build_enqueue(b, OP_GATHER, gather_bytes(b->workload, n_params), NO_OP, NO_OP) : NO_OP;
+	const double n_ranks = batch_dp(&b->workload->batch);
+	return n_ranks > 1 ? build_enqueue(b, OP_GATHER, gather_bytes(n_params, n_ranks), NO_OP, NO_OP) : NO_OP;
 }
 
 static op_id compute(struct build *b, double alone_s, op_id gathered)
@@ -243,7 +244,7 @@ static void hold_common(struct build *b)
 	if (w->is_update_only)
 		return;
 	gpu[MEM_BUCKETS] += 2 * fmin(reduce_bucket_params, w->n_params);
-	if (w->batch.gpus > 1)
+	if (batch_dp(&w->batch) > 1)
 		gpu[MEM_GATHERED] += 2 * fmin(hw->live_params, w->n_params);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Operations that can run at once: lanes of all ranks; shared resources that one can use; of all ranks. */
-enum { RUNNING_MAX = 4096, SHARED_N = 3, POOLS_MAX = 2048 };
+enum { RUNNING_MAX = 4096, SHARED_N = 4, POOLS_MAX = 2048 };
 
 static void allocate_none(double *speed, uint8_t *limit, const struct running *running, size_t n, const struct cost *cost,
     size_t n_ranks)
@@ -73,11 +73,16 @@ static void cap_rank(double *cap, uint8_t *limit, const struct running *running,
 	}
 }
 
-static const enum res shared[SHARED_N] = {RES_DRAM, RES_H2D, RES_HBM}; /* H2D: the PCIe root */
+static const enum res shared[SHARED_N] = {RES_DRAM, RES_H2D, RES_HBM, RES_NET}; /* H2D: the PCIe root; NET: of the node */
 
 static double demand_of(const struct op_class *class, enum res res)
 {
-	return res == RES_DRAM ? class->dram_Bps : res == RES_HBM ? class->hbm_Bps : class->root_Bps;
+	switch (res) {
+	case RES_DRAM: return class->dram_Bps;
+	case RES_HBM: return class->hbm_Bps;
+	case RES_NET: return class->network_Bps;
+	default: return class->root_Bps;
+	}
 }
 
 /* One shared resource and the running operations that use it, in their order. */
@@ -106,6 +111,13 @@ struct fluid {
 	struct pool_use pools[POOLS_MAX];
 };
 
+/* The rank after the last that shares a resource with this one: no resource is shared between nodes. */
+static size_t end_of_sharing(size_t rank, size_t n_sharing, size_t ranks_per_node)
+{
+	const size_t in_node = rank % ranks_per_node, node = rank - in_node, end = in_node - in_node % n_sharing + n_sharing;
+	return node + (end < ranks_per_node ? end : ranks_per_node);
+}
+
 /* The pools of one resource that have users. */
 static void add_pools(struct fluid *f, size_t which, double capacity)
 {
@@ -122,7 +134,7 @@ static void add_pools(struct fluid *f, size_t which, double capacity)
 			assert(f->n_pools < POOLS_MAX);
 			pool = &f->pools[f->n_pools++];
 			*pool = (struct pool_use){.capacity = capacity, .res = res, .users = &f->users[f->n_users],
-			    .end_rank = rank - rank % n_sharing + n_sharing};
+			    .end_rank = end_of_sharing(rank, n_sharing, (size_t)f->cost->ranks_per_node)};
 		}
 		f->pool_of[which][i] = (uint16_t)(f->n_pools - 1);
 		f->users[f->n_users++] = (uint16_t)i;
@@ -141,10 +153,13 @@ static void list_pools(struct fluid *f, size_t n_ranks)
 	f->n_sharing[0] = is_folded ? 1 : (size_t)domain;
 	f->n_sharing[1] = isinf(cost->root_Bps) ? 0 : is_folded ? 1 : (size_t)root;
 	f->n_sharing[2] = 1;
+	f->n_sharing[3] = cost->network_Bps <= 0 ? 0 : is_folded ? 1 : (size_t)cost->ranks_per_node;
 	add_pools(f, 0, is_folded ? cost->dram_Bps / domain : cost->dram_Bps);
 	if (f->n_sharing[1] > 0)
 		add_pools(f, 1, is_folded ? cost->root_Bps / root : cost->root_Bps);
 	add_pools(f, 2, cost->hw->hbm_Bps);
+	if (f->n_sharing[3] > 0)
+		add_pools(f, 3, is_folded ? cost->network_Bps / cost->ranks_per_node : cost->network_Bps);
 }
 
 /* Raises t past the users that reach 1 first, those of the largest weight. O(users^2), users <= lanes of the ranks that share. */

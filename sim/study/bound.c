@@ -31,7 +31,7 @@ struct walk {
 struct work {
 	double lane_s[LANE_N];
 	double h2d_s, d2h_s; /* alone */
-	double dram_bytes, hbm_bytes, root_bytes;
+	double dram_bytes, hbm_bytes, root_bytes, network_bytes;
 };
 
 /* ---- order on a lane */
@@ -180,6 +180,7 @@ static void add_work(struct work *work, struct walk *w, const struct op *op)
 	work->dram_bytes += class->dram_Bps * op->alone_s;
 	work->hbm_bytes += class->hbm_Bps * op->alone_s;
 	work->root_bytes += class->root_Bps * op->alone_s;
+	work->network_bytes += class->network_Bps * op->alone_s;
 	work->h2d_s += op->kind == OP_H2D ? op->alone_s : 0;
 	work->d2h_s += op->kind == OP_D2H ? op->alone_s : 0;
 }
@@ -193,6 +194,7 @@ static void add_all(struct work *sum, const struct work *work, double times)
 	sum->dram_bytes += times * work->dram_bytes;
 	sum->hbm_bytes += times * work->hbm_bytes;
 	sum->root_bytes += times * work->root_bytes;
+	sum->network_bytes += times * work->network_bytes;
 }
 
 /* Both directions together: while both run, each keeps its duplex fraction. */
@@ -219,6 +221,8 @@ static double work_s(const struct work *work, const struct walk *w)
 		return most_s;
 	most_s = fmax(most_s, work->dram_bytes * cost->ranks_per_domain / cost->dram_Bps);
 	most_s = fmax(most_s, work->root_bytes * cost->ranks_per_root / cost->root_Bps);
+	if (cost->network_Bps > 0)
+		most_s = fmax(most_s, work->network_bytes * cost->ranks_per_node / cost->network_Bps);
 	return fmax(most_s, work->hbm_bytes / cost->hw->hbm_Bps);
 }
 

@@ -55,9 +55,9 @@ static const char *group_of(const struct trial_input *input, struct arena *arena
 	const struct shape *const s = &input->shape;
 
 	if (input->batch.n_subgroups > 0)
-		return arena_printf(arena, "%.0f subgroups of %.0f, %.0f GPUs", input->batch.n_subgroups, input->batch.subgroup_params,
-		    input->batch.gpus);
-	return arena_printf(arena, "%s L%.0f h%.0f f%.0f, %.0f GPUs", s->name, s->layers, s->hidden, s->ffn, input->batch.gpus);
+		return arena_printf(arena, "%.0f subgroups of %.0f, %s", input->batch.n_subgroups, input->batch.subgroup_params,
+		    batch_gpus_text(&input->batch, arena));
+	return arena_printf(arena, "%s L%.0f h%.0f f%.0f, %s", s->name, s->layers, s->hidden, s->ffn, batch_gpus_text(&input->batch, arena));
 }
 
 static int add_row(struct fit_cases *cases, const struct rows *rows, const struct row *row, struct arena *arena, struct err *err)
@@ -134,7 +134,7 @@ static void batch_of(struct batch *batch, const struct recording *rec, const str
 	const struct rec_facts *const f = &rec->facts;
 
 	*batch = options->batch;
-	batch->gpus = first_given(batch->gpus, f->gpus > 0 ? f->gpus : (double)f->world_size);
+	batch->gpus = first_given(batch->gpus, f->gpus > 0 ? f->gpus : (double)f->world_size / fmax(1, batch->nodes));
 	batch->mbs = first_given(batch->mbs, f->mbs);
 	batch->grad_accum = first_given(batch->grad_accum, f->grad_accum);
 	batch->seq = first_given(batch->seq, f->seq);

@@ -218,6 +218,7 @@ static void override_shape(struct shape *shape, const struct grid *grid, const d
 static void fill_batch(struct batch *batch, const double values[GRID_N_FLAGS])
 {
 	*batch = (struct batch){.gpus = values[GRID_GPUS],
+	    .nodes = values[GRID_NODES],
 	    .mbs = values[GRID_MBS],
 	    .grad_accum = values[GRID_GRAD_ACCUM],
 	    .seq = values[GRID_SEQ],

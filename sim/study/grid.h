@@ -20,7 +20,7 @@
 /* Flags that are axes of every policy, slowest first. */
 #define GRID_FLAGS(X)                                                                                                        \
 	X(LAYERS, "layers") X(HIDDEN, "hidden") X(HEADS, "heads") X(KV_HEADS, "kv-heads") X(FFN, "ffn") X(VOCAB, "vocab")    \
-	X(GPUS, "gpus") X(MBS, "mbs") X(GRAD_ACCUM, "grad-accum") X(SEQ, "seq") X(SUBGROUP, "subgroup")                      \
+	X(GPUS, "gpus") X(NODES, "nodes") X(MBS, "mbs") X(GRAD_ACCUM, "grad-accum") X(SEQ, "seq") X(SUBGROUP, "subgroup")                      \
 	X(N_SUBGROUPS, "n-subgroups") X(CHECKPOINTING, "checkpointing") X(PRECISION, "precision") X(THREADS, "threads")      \
 	X(CONTENTION, "contention") X(SYNC, "sync")
 enum grid_flag {

@@ -31,11 +31,12 @@ static bool try_gpus(struct plan *plan, const struct plan_query *from, double gp
 	struct plan_query query = *from;
 	struct err err = {0};
 
-	enlarge(hw, from->hw, ceil(gpus / from->hw->gpus));
+	query.batch.nodes = from->hw->network_Bps > 0 ? ceil(gpus / from->hw->gpus) : 1;
+	query.batch.gpus = gpus / query.batch.nodes;
+	enlarge(hw, from->hw, ceil(query.batch.gpus / from->hw->gpus));
 	opt_list_add(specs, no_offload, arena);
 	query.hw = hw;
 	query.specs = specs;
-	query.batch.gpus = gpus;
 	query.is_exhaustive = false;
 	return plan_search(plan, &query, arena, &err) == 0 && plan->best < plan->space.n_policies;
 }
@@ -55,11 +56,11 @@ static int fill(struct plan_pay *pay, const struct plan *found, struct arena *ar
 int plan_pay_find(struct plan_pay *pay, const struct plan *plan, struct arena *arena, struct err *err)
 {
 	const struct plan_choice *const best = &plan->policies[plan->best].best;
-	const double own_gpus = plan->space.batches[best->batch].workload.batch.gpus, per_machine = plan->query.hw->gpus;
+	const double own_gpus = batch_ranks(&plan->space.batches[best->batch].workload.batch), per_machine = plan->query.hw->gpus;
 	const double states_bytes = 16 * plan->space.batches[0].workload.n_params; /* what must fit at the least */
 	double gpus = fmax(1, floor(states_bytes / plan->query.hw->gpu_memory_bytes));
 
-	*pay = (struct plan_pay){.offload_gpu_s_per_token = own_gpus * best->s_per_token};
+	*pay = (struct plan_pay){.has_network = plan->query.hw->network_Bps > 0, .offload_gpu_s_per_token = own_gpus * best->s_per_token};
 	gpus = gpus > per_machine ? per_machine * ceil(gpus / per_machine) : gpus;
 	for (; gpus <= gpus_max; gpus = more_gpus(gpus, per_machine)) {
 		struct plan *const found = arena_alloc(arena, 1, sizeof(*found));

@@ -2,8 +2,8 @@
  *
  * plan_pay: does offload pay? The same model and limits without offload, on as many GPUs of the same machine as it needs.
  *
- * More GPUs than a machine has are more such machines, with the network between them as fast as inside one: a comparison that
- * favours the GPUs.
+ * More GPUs than a machine has are more such machines: nodes where the profile knows their network, else one machine as large, with
+ * the network as fast as inside one, a comparison that favours the GPUs.
  */
 #ifndef SIM_STUDY_PLAN_PAY_H
 #define SIM_STUDY_PLAN_PAY_H
@@ -12,7 +12,8 @@
 
 struct plan_pay {
 	bool is_found; /* false: it does not fit on gpus_tried */
-	double gpus, machines, gpus_tried;
+	double gpus, machines, gpus_tried; /* of all machines */
+	bool has_network; /* the one between machines is known */
 	double s_per_token, gpu_s_per_token; /* of all GPUs together; of GPU time */
 	double tokens; /* of an iteration */
 	double offload_gpu_s_per_token; /* of the plan's best */

@@ -37,12 +37,12 @@ static void add_micro(struct choices *c, const struct batch *given, double mbs, 
 /* Every split of a rank's sequences of one batch. */
 static int split_tokens(struct choices *c, const struct plan_query *q, const struct batch *b, struct err *err)
 {
-	const double n_sequences = q->tokens_per_batch / (b->gpus * b->seq);
+	const double n_sequences = q->tokens_per_batch / (batch_dp(b) * b->seq);
 	const double most = b->mbs > 0 ? b->mbs : MICRO_MAX;
 
 	if (n_sequences < 1 || n_sequences != floor(n_sequences))
 		return err_set(err, STATUS_USAGE, "--tokens-per-batch %.15g: a multiple of %.0f would be accepted: %.0f GPUs x %.0f tokens a "
-		    "sequence", q->tokens_per_batch, b->gpus * b->seq, b->gpus, b->seq);
+		    "sequence", q->tokens_per_batch, batch_dp(b) * b->seq, batch_dp(b), b->seq);
 	for (double mbs = 1; mbs <= most && mbs <= n_sequences; mbs++)
 		if (fmod(n_sequences, mbs) == 0)
 			add_micro(c, b, mbs, n_sequences / mbs);
@@ -110,7 +110,7 @@ static int fill_batch(struct plan_batch *batch, const struct plan_query *q, cons
 	cost_init(&cost, q->hw, &batch->workload, q->threads, 0);
 	const struct bound_query query = {.cost = &cost, .workload = &batch->workload, .sharing = q->sharing, .sync = q->sync};
 	bound_find(&batch->any, &query, arena);
-	batch->tokens = b->gpus * b->mbs * b->grad_accum * b->seq;
+	batch->tokens = batch_tokens(b);
 	batch->fits_none = batch->any.peak_bytes[POOL_GPU] > q->hw->gpu_memory_bytes ||
 	    batch->any.peak_bytes[POOL_HOST] > fmin(q->hw->host_memory_bytes, q->hw->pinned_max_bytes);
 	return 0;

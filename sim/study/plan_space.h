@@ -13,7 +13,7 @@
 struct plan_query {
 	const struct hwprofile *hw; /* borrowed; the limits of memory are its own */
 	struct shape shape;
-	struct batch batch; /* gpus, seq: the profile's and 2048 */
+	struct batch batch; /* gpus, nodes, seq: the profile's, 1 and 2048 */
 	bool has_checkpointing; /* batch.has_checkpointing is given */
 	double tokens_per_batch; /* of all ranks; 0: free, and without accumulation unless that is given */
 	const struct opt_list *specs; /* what a SPEC leaves open is searched; NULL or none: all policies */

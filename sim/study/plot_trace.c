@@ -167,8 +167,8 @@ static int load_trial(struct json_doc **doc, struct plot_trace *t, const struct 
 		chrome_trace_json(out, &trial.schedule, &trial.timeline, trial.policy);
 		fclose(out);
 		code = json_parse(doc, "the trial's trace", json, n_bytes, err);
-		t->about = arena_printf(arena, "%s on %s, %.0f GPU%s", trial.workload.shape.name, input.hw->name, trial.workload.batch.gpus,
-		    trial.workload.batch.gpus > 1 ? "s" : "");
+		t->about = arena_printf(arena, "%s on %s, %s", trial.workload.shape.name, input.hw->name,
+		    batch_gpus_text(&trial.workload.batch, arena));
 	}
 	t->hw = input.hw;
 	t->origin = arena_printf(arena, "Profile %s: %s", input.hw->name, input.hw->summary);

@@ -231,7 +231,7 @@ void replay_update_workload(
 	for (size_t i = 0; i < u->n; i++) {
 		w->subgroups[i].n_params = u->params[i];
 		w->tensors[i] = (struct tensor){
-		    .n_params = u->params[i] * batch->gpus, .rank_params = u->params[i], .layer = (int)i, .subgroup = i};
+		    .n_params = u->params[i] * batch_dp(batch), .rank_params = u->params[i], .layer = (int)i, .subgroup = i};
 		w->max_subgroup_params = fmax(w->max_subgroup_params, u->params[i]);
 	}
 	w->batch.subgroup_params = w->max_subgroup_params;

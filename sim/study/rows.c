@@ -38,6 +38,7 @@ static const struct column {
     {"vocab", COLUMN_COUNT, AT(vocab), false},
     {"seq", COLUMN_COUNT, AT(batch.seq), false},
     {"gpus", COLUMN_COUNT, AT(batch.gpus), false},
+    {"nodes", COLUMN_COUNT, AT(batch.nodes), false},
     {"mbs", COLUMN_COUNT, AT(batch.mbs), false},
     {"grad_accum", COLUMN_COUNT, AT(batch.grad_accum), false},
     {"checkpointing", COLUMN_ON_OFF, AT(batch.has_checkpointing), false},

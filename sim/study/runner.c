@@ -51,7 +51,9 @@ static unsigned long long hash_refused(const struct shape *s, const struct batch
 	const double numbers[] = {s->layers, s->hidden, s->heads, s->kv_heads, s->ffn, s->vocab, s->positions, s->head_dim, b->gpus,
 	    b->mbs, b->grad_accum, b->seq, b->has_checkpointing, (double)b->precision, b->subgroup_params, b->n_subgroups};
 
-	return hash_numbers(hash_text(HASH_START, "refused"), numbers, sizeof(numbers) / sizeof(numbers[0]));
+	const unsigned long long hash = hash_numbers(hash_text(HASH_START, "refused"), numbers, sizeof(numbers) / sizeof(numbers[0]));
+
+	return b->nodes > 1 ? hash_number(hash, b->nodes) : hash;
 }
 
 /* Where in a sweep of one workload a policy stands, coarsely: 16 steps of a share. */

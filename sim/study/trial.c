@@ -14,6 +14,15 @@ static double place_all(struct trial *t, struct arena *arena)
 	return gpu_params;
 }
 
+/* What lies between nodes must be known. */
+static int check_nodes(const struct batch *batch, const struct hwprofile *hw, struct err *err)
+{
+	if (batch->nodes <= 1 || hw->network_Bps > 0)
+		return 0;
+	return err_set(err, STATUS_USAGE, "--nodes %.0f: %s does not say how fast its network is: values/network_Bps (bytes/s of a node, a "
+	    "direction) in the profile would be accepted", batch->nodes, hw->name);
+}
+
 int trial_workload(struct workload *workload, const struct hwprofile *hw, const struct shape *shape, const struct batch *batch,
     struct arena *arena, struct err *err)
 {
@@ -21,7 +30,10 @@ int trial_workload(struct workload *workload, const struct hwprofile *hw, const 
 	if (filled.gpus <= 0)
 		filled.gpus = hw->gpus;
 	if (filled.gpus > hw->gpus)
-		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f", filled.gpus, hw->name, hw->gpus);
+		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f%s", filled.gpus, hw->name, hw->gpus,
+		    hw->network_Bps > 0 ? "; --nodes takes several of it" : "");
+	if (check_nodes(&filled, hw, err))
+		return err->code;
 	return workload_build(workload, shape, &filled, arena, err);
 }
 
@@ -41,10 +53,12 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 		return err_set(err, STATUS_USAGE, "--contention measured: %s has no contention grid (corun); accepted are fluid, none",
 		    in->hw->name);
 	int code = 0;
-	if (in->workload)
+	if (in->workload) {
 		t->workload = *in->workload;
-	else
+		code = check_nodes(&t->workload.batch, in->hw, err);
+	} else {
 		code = trial_workload(&t->workload, in->hw, &in->shape, &in->batch, arena, err);
+	}
 	if (!code)
 		code = check_size(&t->workload, err);
 	if (!code)

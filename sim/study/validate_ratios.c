@@ -12,7 +12,7 @@ bool prediction_same_setting(const struct prediction *a, const struct prediction
 {
 	const struct row *const x = a->row, *const y = b->row;
 
-	return strcmp(x->hw, y->hw) == 0 && strcmp(a->model, b->model) == 0 && x->batch.gpus == y->batch.gpus &&
+	return strcmp(x->hw, y->hw) == 0 && strcmp(a->model, b->model) == 0 && x->batch.gpus == y->batch.gpus && x->batch.nodes == y->batch.nodes &&
 	    x->batch.mbs == y->batch.mbs && x->batch.grad_accum == y->batch.grad_accum && x->batch.seq == y->batch.seq &&
 	    x->batch.has_checkpointing == y->batch.has_checkpointing && x->batch.subgroup_params == y->batch.subgroup_params &&
 	    x->batch.n_subgroups == y->batch.n_subgroups && x->threads == y->threads && x->heads == y->heads && x->vocab == y->vocab;

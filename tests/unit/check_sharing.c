@@ -47,6 +47,7 @@ static void random_classes(bool has_ties)
 		class->dram_Bps = random_demand(has_ties);
 		class->hbm_Bps = random_demand(has_ties);
 		class->root_Bps = is_copy ? random_demand(has_ties) : 0;
+		class->network_Bps = kind == OP_GATHER || kind == OP_REDUCE ? random_demand(has_ties) : 0;
 		class->weight = has_ties ? (double)(1 + below(2)) : pow(4, 2 * gsl_rng_uniform(set.rng) - 1);
 		class->host_threads = class->lane == LANE_MAIN || class->lane == LANE_WORKER ? (double)(1 + below(12)) : 0;
 		class->duplex_frac = is_copy ? 0.3 + 0.7 * gsl_rng_uniform(set.rng) : 1;
@@ -55,6 +56,7 @@ static void random_classes(bool has_ties)
 	cost->dram_Bps = has_ties ? (double)(1 + below(12)) : pow(10, 4 * gsl_rng_uniform(set.rng) - 1);
 	set.rig.hw.hbm_Bps = has_ties ? (double)(1 + below(6)) : pow(10, 4 * gsl_rng_uniform(set.rng) - 1);
 	cost->root_Bps = below(2) ? INFINITY : pow(10, 3 * gsl_rng_uniform(set.rng));
+	cost->network_Bps = below(2) ? 0 : pow(10, 3 * gsl_rng_uniform(set.rng));
 	if (below(3) == 0)
 		cost->dram_Bps = set.rig.hw.hbm_Bps = INFINITY; /* as profiles without a limit */
 }
@@ -62,14 +64,15 @@ static void random_classes(bool has_ties)
 static void random_machine(void)
 {
 	struct hwprofile *const hw = &set.rig.hw;
-	set.n_ranks = (size_t)1 << below(4);
-	hw->gpus = (double)set.n_ranks;
+	const size_t n_gpus = 1 + below(RANKS_MAX);
+	set.n_ranks = n_gpus * (1 + below(RANKS_MAX / n_gpus)); /* of all nodes */
+	hw->gpus = (double)n_gpus;
 	hw->numa_domains = (double)((size_t)1 << below(4));
 	hw->gpus_per_pcie_root = (double)((size_t)1 << below(4));
 	hw->threads_per_core = (double)(1 + below(2));
 	hw->smt_gain = 1 + gsl_rng_uniform(set.rng) * (hw->threads_per_core - 1);
 	hw->adam_downscale_corun_frac = below(4) ? 0 : 0.6;
-	set.rig.workload.batch.gpus = (double)set.n_ranks;
+	set.rig.workload.batch.gpus = (double)n_gpus;
 }
 
 static enum op_kind random_kind(enum lane lane)
@@ -208,6 +211,13 @@ END_TEST
 
 /* ---- symmetries */
 
+/* A power of two: then every domain and every root has as many ranks as any other. */
+static bool has_equal_shares(void)
+{
+	const size_t n = (size_t)set.rig.cost.ranks_per_node;
+	return (n & (n - 1)) == 0;
+}
+
 /* Ranks that share all their resources may change places. */
 START_TEST(ranks_may_change_places)
 {
@@ -215,7 +225,7 @@ START_TEST(ranks_may_change_places)
 	{
 		const struct set before = set;
 		const size_t a = below(set.n_ranks), b = a ^ 1;
-		if (set.n_ranks < 2 || set.rig.cost.ranks_per_domain < 2 ||
+		if (!has_equal_shares() || set.n_ranks < 2 || set.rig.cost.ranks_per_domain < 2 ||
 		    (isfinite(set.rig.cost.root_Bps) && set.rig.cost.ranks_per_root < 2))
 			continue;
 		size_t from[SET_MAX], n = 0;
@@ -241,6 +251,8 @@ START_TEST(identical_ranks_fold)
 	{
 		const size_t n_ranks = set.n_ranks;
 		size_t n_own = 0;
+		if (!has_equal_shares())
+			continue;
 		while (n_own < set.n && set.running[n_own].rank == 0)
 			n_own++;
 		for (size_t i = 0; i < n_ranks * n_own; i++)
@@ -269,9 +281,11 @@ START_TEST(units_do_not_matter)
 			cost->classes[kind].dram_Bps *= 3e9;
 			cost->classes[kind].hbm_Bps *= 3e9;
 			cost->classes[kind].root_Bps *= 3e9;
+			cost->classes[kind].network_Bps *= 3e9;
 		}
 		cost->dram_Bps *= 3e9;
 		cost->root_Bps *= 3e9;
+		cost->network_Bps *= 3e9;
 		set.rig.hw.hbm_Bps *= 3e9;
 		allocate(&sharing_fluid, scaled);
 		for (size_t i = 0; i < set.n; i++)

@@ -5,24 +5,31 @@
 #include <math.h>
 #include <stdbool.h>
 
-static size_t add_pools(struct oracle_pool *pools, size_t n, enum res res, double capacity, size_t n_ranks, double sharers)
+/* Groups of `sharers` ranks within each node; the last of a node may be smaller. */
+static size_t add_pools(struct oracle_pool *pools, size_t n, enum res res, double capacity, size_t n_ranks, double sharers,
+    double n_in_node)
 {
 	if (n_ranks == 1) {
 		pools[n] = (struct oracle_pool){res, capacity / sharers, 0, 1};
 		return n + 1;
 	}
-	for (size_t first = 0; first < n_ranks; first += (size_t)sharers) {
-		assert(n < ORACLE_POOLS_MAX);
-		pools[n++] = (struct oracle_pool){res, capacity, first, first + (size_t)sharers};
-	}
+	for (double node = 0; node < (double)n_ranks; node += n_in_node)
+		for (double first = 0; first < n_in_node; first += sharers) {
+			assert(n < ORACLE_POOLS_MAX);
+			pools[n++] = (struct oracle_pool){
+			    res, capacity, (size_t)(node + first), (size_t)(node + fmin(first + sharers, n_in_node))};
+		}
 	return n;
 }
 
 size_t oracle_pools(struct oracle_pool *pools, const struct cost *cost, size_t n_ranks)
 {
-	size_t n = add_pools(pools, 0, RES_DRAM, cost->dram_Bps, n_ranks, cost->ranks_per_domain);
-	n = add_pools(pools, n, RES_H2D, cost->root_Bps, n_ranks, cost->ranks_per_root);
-	return add_pools(pools, n, RES_HBM, cost->hw->hbm_Bps, n_ranks, 1);
+	const double in_node = cost->ranks_per_node;
+	size_t n = add_pools(pools, 0, RES_DRAM, cost->dram_Bps, n_ranks, cost->ranks_per_domain, in_node);
+	n = add_pools(pools, n, RES_H2D, cost->root_Bps, n_ranks, cost->ranks_per_root, in_node);
+	if (cost->network_Bps > 0)
+		n = add_pools(pools, n, RES_NET, cost->network_Bps, n_ranks, in_node, in_node);
+	return add_pools(pools, n, RES_HBM, cost->hw->hbm_Bps, n_ranks, 1, in_node);
 }
 
 double oracle_demand(const struct oracle_pool *pool, const struct running *running, const struct cost *cost)
@@ -30,6 +37,8 @@ double oracle_demand(const struct oracle_pool *pool, const struct running *runni
 	const struct op_class *const class = &cost->classes[running->kind];
 	if (running->rank < pool->first || running->rank >= pool->end)
 		return 0;
+	if (pool->res == RES_NET)
+		return class->network_Bps;
 	return pool->res == RES_DRAM ? class->dram_Bps : pool->res == RES_HBM ? class->hbm_Bps : class->root_Bps;
 }
 

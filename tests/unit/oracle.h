@@ -18,7 +18,7 @@ struct oracle_pool {
 
 enum { ORACLE_POOLS_MAX = 256, ORACLE_RUNNING_MAX = 256 };
 
-/* Returns how many pools the node has (folded: n_ranks 1). */
+/* Returns how many pools all nodes have (folded: n_ranks 1). */
 size_t oracle_pools(struct oracle_pool *pools, const struct cost *cost, size_t n_ranks);
 /* What an operation asks of a pool at its alone speed, 0 if it is not of its ranks. */
 double oracle_demand(const struct oracle_pool *pool, const struct running *running, const struct cost *cost);

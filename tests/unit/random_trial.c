@@ -77,6 +77,9 @@ static void draw_machine(struct random_trial *r)
 	vary(r, &hw->gpu_adam_params_per_s);
 	hw->all_gather_Bps = random_between(r, 20e9, 400e9);
 	hw->reduce_params_per_s = random_between(r, 5e9, 100e9);
+	hw->network_Bps = random_between(r, 5e9, 1000e9);
+	hw->network_latency_s = some(r, 5e-5);
+	hw->ring_latency_s = some(r, 1e-5);
 	hw->layer_forward_launch_s = some(r, 3e-3);
 	hw->layer_backward_launch_s = some(r, 3e-3);
 	hw->step_fixed_s = some(r, 2e-2);
@@ -118,6 +121,8 @@ static void draw_batch(struct random_trial *r)
 	    .has_checkpointing = random_below(r, 2),
 	    .precision = random_below(r, 2) ? PRECISION_BF16 : PRECISION_FP16};
 	batch->subgroup_params = fmax(1, floor(about / batch->gpus / random_between(r, 0.9, 40)));
+	if (random_below(r, 3) == 0)
+		batch->nodes = (double)(2 + random_below(r, 15));
 	if (random_below(r, 5) == 0)
 		batch->n_subgroups = (double)(1 + random_below(r, 40));
 }
@@ -186,8 +191,8 @@ void random_trial_draw(struct random_trial *r, const struct policy *policy, unsi
 		draw_spec(r, policy);
 	while (!is_accepted(r) && ++n_drawn < 100);
 	must(n_drawn < 100, "seed %lu: %s accepts none of its options", seed, policy->name);
-	snprintf(r->what, sizeof r->what, "seed %lu, %s, %s, %.0f ranks%s, %.0f micro-batches, %s", seed, r->spec,
-	    r->in.sharing->name, r->in.batch.gpus, r->in.is_unfolded ? " written out" : "", r->in.batch.grad_accum,
+	snprintf(r->what, sizeof r->what, "seed %lu, %s, %s, %.0f ranks of %.0f nodes%s, %.0f micro-batches, %s", seed, r->spec,
+	    r->in.sharing->name, batch_ranks(&r->in.batch), fmax(1, r->in.batch.nodes), r->in.is_unfolded ? " written out" : "", r->in.batch.grad_accum,
 	    r->in.batch.n_subgroups > 0 ? "update only" : "whole iterations");
 }
 
