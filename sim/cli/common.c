@@ -188,6 +188,7 @@ static int shape_flags(struct shape *shape, const struct common *c, struct err *
 static void fill_batch(struct batch *batch, const struct common *c)
 {
 	*batch = (struct batch){.gpus = (double)c->gpus,
+	    .nodes = (double)c->nodes,
 	    .mbs = (double)c->mbs,
 	    .grad_accum = (double)c->grad_accum,
 	    .seq = (double)c->seq,
@@ -268,8 +269,8 @@ const char *common_context(const struct trial *trial, const struct trial_input *
 {
 	const struct workload *const w = &trial->workload;
 	char params[UNITS_TEXT_MAX], subgroup[UNITS_TEXT_MAX];
-	const char *text = arena_printf(arena, "%s on %s: %s parameters, %.0f GPU%s", w->shape.name, input->hw->name,
-	    units_print(params, UNIT_PARAMS, w->n_params), w->batch.gpus, w->batch.gpus > 1 ? "s" : "");
+	const char *text = arena_printf(arena, "%s on %s: %s parameters, %s", w->shape.name, input->hw->name,
+	    units_print(params, UNIT_PARAMS, w->n_params), batch_gpus_text(&w->batch, arena));
 
 	if (!w->is_update_only)
 		text = arena_printf(arena, "%s, %.0f x %.0f tokens%s%s", text, w->batch.mbs, w->batch.seq,

@@ -32,7 +32,8 @@ static const struct opt policy_opts[] = {
     {.name = "policy", .kind = OPT_LIST, .offset = AT(policies), .arg = "SPEC[,..]", .help = "name[:option=value,..]; may be repeated"},
 };
 static const struct opt batch_opts[] = {
-    COUNT("gpus", gpus, 1e6, "GPUs, one rank each (default: the profile's)"),
+    COUNT("gpus", gpus, 1e6, "GPUs of a node, one rank each (default: the profile's)"),
+    COUNT("nodes", nodes, 1e6, "identical nodes; the profile must know their network (default 1)"),
     COUNT("mbs", mbs, 1e6, "sequences a GPU and micro-batch (default 1)"),
     COUNT("grad-accum", grad_accum, 1e6, "micro-batches an iteration (default 1)"),
     COUNT("seq", seq, 1e9, "tokens a sequence (default 2048)"),

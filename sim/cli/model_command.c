@@ -160,6 +160,7 @@ static void print_json(FILE *out, const struct subject *m)
 	jsonw_member_string(&w, "policy", m->policy);
 	jsonw_member_number(&w, "n_params", m->workload.n_params);
 	jsonw_member_number(&w, "gpus", m->workload.batch.gpus);
+	jsonw_member_number(&w, "nodes", m->workload.batch.nodes);
 	jsonw_member_number(&w, "threads", m->cost.threads);
 	jsonw_member_number(&w, "subgroup_params", m->workload.batch.subgroup_params);
 	jsonw_member_integer(&w, "n_subgroups", (long long)m->workload.n_subgroups);

@@ -94,7 +94,7 @@ static void remark(const struct common *c, const char *name, const struct ds_con
 	const struct batch *const b = &t->workload.batch;
 	double train, micro, accum;
 
-	if (!ds_config_batch_sizes(&train, &micro, &accum, config, b->gpus) || !(micro > 0 && accum > 0))
+	if (!ds_config_batch_sizes(&train, &micro, &accum, config, batch_dp(b)) || !(micro > 0 && accum > 0))
 		common_note(c, "%s leaves batch sizes open: the plan is for micro-batch %.0f, accumulation %.0f, checkpointing %s", name, b->mbs,
 		    b->grad_accum, b->has_checkpointing ? "on" : "off");
 	if (config->param_device != DS_DEVICE_NONE)
@@ -142,7 +142,7 @@ const char *plan_config_megatron(const struct trial *t, struct arena *arena)
 {
 	const struct batch *const b = &t->workload.batch;
 	const struct megatron_recommendation what = {.micro_batch = b->mbs,
-	    .global_batch = b->mbs * b->grad_accum * b->gpus,
+	    .global_batch = b->mbs * b->grad_accum * batch_dp(b),
 	    .seq = b->seq,
 	    .has_checkpointing = b->has_checkpointing,
 	    .precision = b->precision,

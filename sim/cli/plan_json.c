@@ -26,6 +26,7 @@ static void json_batch(struct jsonw *w, const struct workload *workload, double 
 	const struct batch *const b = &workload->batch;
 
 	jsonw_member_number(w, "gpus", b->gpus);
+	jsonw_member_number(w, "nodes", b->nodes);
 	jsonw_member_number(w, "mbs", b->mbs);
 	jsonw_member_number(w, "grad_accum", b->grad_accum);
 	jsonw_member_number(w, "seq", b->seq);
@@ -285,7 +286,7 @@ static const struct table_column columns[] = {{"role", NULL, UNIT_NONE}, {"chang
     {"checkpointing", NULL, UNIT_NONE}, {"subgroup", NULL, UNIT_NONE}, {"n_subgroups", NULL, UNIT_NONE},
     {"iteration_s", NULL, UNIT_SECONDS}, {"tokens_per_s", NULL, UNIT_NONE}, {"slower_frac", NULL, UNIT_FRAC},
     {"gpu_peak_bytes", NULL, UNIT_BYTES}, {"host_peak_bytes", NULL, UNIT_BYTES}, {"fits", NULL, UNIT_NONE},
-    {"gpu_short_bytes", NULL, UNIT_BYTES}, {"host_short_bytes", NULL, UNIT_BYTES},
+    {"gpu_short_bytes", NULL, UNIT_BYTES}, {"host_short_bytes", NULL, UNIT_BYTES}, {"nodes", NULL, UNIT_NONE},
     {"iteration_lo_s", NULL, UNIT_SECONDS}, {"iteration_hi_s", NULL, UNIT_SECONDS}, {"parameter_frac", NULL, UNIT_FRAC},
     {"discrepancy_frac", NULL, UNIT_FRAC}, {"p_best", NULL, UNIT_FRAC}, {"p_faster", NULL, UNIT_FRAC}, {"p_fits", NULL, UNIT_FRAC}};
 enum { N_SURE = 7 }; /* the last ones, with --uncertainty */
@@ -327,6 +328,7 @@ static void csv_row(struct table *table, const struct plan_report *r, const char
 	table_text(table, m->fits ? "yes" : "no");
 	table_number(table, plan_shortage(m, r->plan->query.hw, POOL_GPU));
 	table_number(table, plan_shortage(m, r->plan->query.hw, POOL_HOST));
+	table_number(table, w->batch.nodes);
 	if (r->sure)
 		csv_outcome(table, outcome);
 }

@@ -12,7 +12,7 @@ bool plan_report_has_best(const struct plan_report *r)
 
 double plan_report_utilization(const struct workload *workload, const struct hwprofile *hw, double iteration_s)
 {
-	return workload_model_flop(workload) / iteration_s / (workload->batch.gpus * hw->gpu_flop_per_s);
+	return workload_model_flop(workload) / iteration_s / (batch_ranks(&workload->batch) * hw->gpu_flop_per_s);
 }
 
 char *plan_report_rate(char text[UNITS_TEXT_MAX], double tokens_per_s)
@@ -105,6 +105,7 @@ const char *plan_report_command(const struct plan_report *r, struct arena *arena
 
 	text = arena_printf(arena, "%s --gpus %.0f --mbs %.0f --grad-accum %.0f --seq %.0f --subgroup %.15g --checkpointing %s", text,
 	    b->gpus, b->mbs, b->grad_accum, b->seq, b->subgroup_params, b->has_checkpointing ? "on" : "off");
+	text = add_count(text, "nodes", (double)c->nodes, arena);
 	text = add_count(text, "threads", (double)c->threads, arena);
 	if (c->has_precision || b->precision == PRECISION_FP16)
 		text = arena_printf(arena, "%s --precision %s", text, b->precision == PRECISION_FP16 ? "fp16" : "bf16");

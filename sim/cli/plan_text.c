@@ -23,14 +23,14 @@ static void print_counts(FILE *out, const struct plan *plan)
 	fprintf(out, n->n_refused ? ", %zu refused\n" : "\n", n->n_refused);
 }
 
-static void print_head(FILE *out, const struct plan_report *r)
+static void print_head(FILE *out, const struct plan_report *r, struct arena *arena)
 {
 	const struct workload *const w = &r->plan->space.batches[0].workload;
 	const struct hwprofile *const hw = r->plan->query.hw;
 	struct texts t;
 
-	fprintf(out, "%-*s%s on %s: %s parameters, %.0f GPU%s, %.0f tokens a sequence, contention %s\n", LABEL, "plan", w->shape.name,
-	    hw->name, units_print(t.a, UNIT_PARAMS, w->n_params), w->batch.gpus, w->batch.gpus > 1 ? "s" : "", w->batch.seq,
+	fprintf(out, "%-*s%s on %s: %s parameters, %s, %.0f tokens a sequence, contention %s\n", LABEL, "plan", w->shape.name,
+	    hw->name, units_print(t.a, UNIT_PARAMS, w->n_params), batch_gpus_text(&w->batch, arena), w->batch.seq,
 	    r->plan->query.sharing->name);
 	fprintf(out, "%-*s%s of GPU memory", LABEL, "limits", units_print(t.a, UNIT_BYTES, hw->gpu_memory_bytes));
 	if (r->allowance_frac > 0)
@@ -290,7 +290,7 @@ static void print_changes(FILE *out, const struct plan_report *r, struct arena *
 static void print_pay(FILE *out, const struct plan_report *r, struct arena *arena)
 {
 	const struct plan_pay *const pay = &r->pay;
-	const double own_gpus = r->trial.workload.batch.gpus, hours = 1e9 / 3600;
+	const double own_gpus = batch_ranks(&r->trial.workload.batch), hours = 1e9 / 3600;
 	struct texts t;
 
 	fprintf(out, "%-*s", LABEL, "offload");
@@ -309,7 +309,7 @@ static void print_pay(FILE *out, const struct plan_report *r, struct arena *aren
 		fprintf(out, "saves %.0f GPU%s: without it %.0f are needed", pay->gpus - own_gpus, pay->gpus - own_gpus > 1 ? "s" : "",
 		    pay->gpus);
 	if (pay->machines > 1)
-		fprintf(out, " (%.0f machines, network as fast as inside one)", pay->machines);
+		fprintf(out, " (%.0f machines%s)", pay->machines, pay->has_network ? "" : ", network as fast as inside one");
 	fprintf(out, ", %s tokens/s\n%-*s%.4g GPU-hours per 1e9 tokens with this plan, %.4g without offload: ", plan_report_rate(t.b, 1 / pay->s_per_token),
 	    LABEL, "", hours * pay->offload_gpu_s_per_token, hours * pay->gpu_s_per_token);
 	fprintf(out, "%s: %s %s GPU time a token\n", more_frac <= 0 ? "the plan pays" : "the plan does not pay in GPU time",
@@ -368,7 +368,7 @@ static void print_sensitivities(FILE *out, const struct plan_report *r, struct a
 
 void plan_report_text(FILE *out, const struct plan_report *r, struct arena *arena)
 {
-	print_head(out, r);
+	print_head(out, r, arena);
 	if (plan_report_has_best(r))
 		print_best(out, r, arena);
 	print_policies(out, r, arena);

@@ -40,7 +40,7 @@ static void batch_flags(struct batch *batch, const struct common *c)
 		long long given;
 		double *member;
 	} flags[] = {
-	    {c->gpus, &batch->gpus}, {c->mbs, &batch->mbs}, {c->grad_accum, &batch->grad_accum}, {c->seq, &batch->seq}};
+	    {c->gpus, &batch->gpus}, {c->nodes, &batch->nodes}, {c->mbs, &batch->mbs}, {c->grad_accum, &batch->grad_accum}, {c->seq, &batch->seq}};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (flags[i].given > 0)

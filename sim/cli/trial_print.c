@@ -29,16 +29,15 @@ static const char *const lane_words[LANE_N] = {
 /* Share of model FLOPs that the GPUs' peak would do in the time of the iteration. */
 static double utilization_frac(const struct trial *t, const struct trial_input *in)
 {
-	const double peak_flop_per_s = in->hw->gpu_flop_per_s * t->workload.batch.gpus;
+	const double peak_flop_per_s = in->hw->gpu_flop_per_s * batch_ranks(&t->workload.batch);
 	return t->metrics.iteration_s > 0 ? workload_model_flop(&t->workload) / t->metrics.iteration_s / peak_flop_per_s : 0;
 }
 
 static double tokens_per_s(const struct trial *t)
 {
-	const struct batch *const b = &t->workload.batch;
 	if (t->workload.is_update_only || t->metrics.iteration_s <= 0)
 		return 0;
-	return b->gpus * b->mbs * b->grad_accum * b->seq / t->metrics.iteration_s;
+	return batch_tokens(&t->workload.batch) / t->metrics.iteration_s;
 }
 
 /* ---- JSON */
@@ -52,6 +51,7 @@ static void json_input(struct jsonw *w, const struct trial *t, const struct tria
 	jsonw_member_string(w, "model", workload->shape.name);
 	jsonw_member_number(w, "n_params", workload->n_params);
 	jsonw_member_number(w, "gpus", b->gpus);
+	jsonw_member_number(w, "nodes", b->nodes);
 	jsonw_member_number(w, "mbs", b->mbs);
 	jsonw_member_number(w, "grad_accum", b->grad_accum);
 	jsonw_member_number(w, "seq", b->seq);
@@ -187,6 +187,7 @@ static const struct table_column program_columns[] = {
     {"gpu_fraction_frac", NULL, UNIT_FRAC},
     {"bottleneck", NULL, UNIT_NONE},
     {"n_ops", NULL, UNIT_NONE},
+    {"nodes", NULL, UNIT_NONE},
     {"update_lo_s", NULL, UNIT_SECONDS},
     {"update_hi_s", NULL, UNIT_SECONDS},
     {"iteration_lo_s", NULL, UNIT_SECONDS},
@@ -294,8 +295,10 @@ void trial_table_row(struct table *table, enum format format, const struct shown
 		table_text(table, m->reason);
 	table_number(table, m->gpu_fraction_frac);
 	table_text(table, res_names[m->bottleneck]);
-	if (is_full)
+	if (is_full) {
 		table_integer(table, (long long)m->n_ops);
+		table_number(table, shown->trial->workload.batch.nodes);
+	}
 	if (shown->outcome)
 		row_intervals(table, shown->outcome, is_full);
 }
