@@ -270,6 +270,7 @@ int runs_csv_merge(const char *out_path, const char *const paths[], size_t n_pat
 		struct stats stats;
 		char update_s[32];
 		stats_of(&stats, row->update_s, row->n);
+		row->cells[RUN_id] = arena_printf(arena, "update-%03zu", i + 1);
 		row->cells[RUN_update_s] = jsonw_double_text(update_s, stats.median);
 		row->cells[RUN_exclude] = merged_exclusion(row);
 		row->cells[RUN_source] = merged_source(row, &stats, arena);
