@@ -95,7 +95,8 @@ static void adam_with_downscale(
 }
 
 /* `threads` of Adam beside `workers` that have cores of their own, or share the team's when there are too few. */
-static void one_split(struct harness *harness, const struct probe_case *probe_case, int threads, int workers, bool has_copies)
+static void one_split(
+    struct harness *harness, const struct probe_case *probe_case, int threads, int workers, bool has_copies)
 {
 	char label[HARNESS_LABEL_MAX];
 	snprintf(label, sizeof label, "t=%d alone before u=%d", threads, workers);

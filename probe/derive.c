@@ -52,7 +52,8 @@ static double centre_at(const struct harness *harness, const char *what, double 
 	size_t n = 0;
 	for (size_t i = 0; i < harness->n_results; i++) {
 		const struct result *const result = &harness->results[i];
-		if (result->status == RESULT_PASSED && strcmp(result->what, what) == 0 && !result->with[0] && result->x == x) {
+		if (result->status == RESULT_PASSED && strcmp(result->what, what) == 0 && !result->with[0] &&
+		    result->x == x) {
 			sum += result->stats.centre;
 			n++;
 		}
@@ -110,10 +111,12 @@ static void add_curves(struct derived *derived, const struct harness *harness)
 	add_curve(derived, "gemm", harness, "gpu_gemm", "gemm");
 }
 
-static void fit_source(char source[200], const char *weights, size_t n_cells, const struct fluid_fit *fit, double error_frac)
+static void fit_source(
+    char source[200], const char *weights, size_t n_cells, const struct fluid_fit *fit, double error_frac)
 {
 	snprintf(source, 200,
-	    "fluid fit with %s to %zu co-runs of CPU Adam and copies, %zu of them full, rms error %.1f %% (waiting threads sleep)",
+	    "fluid fit with %s to %zu co-runs of CPU Adam and copies, %zu of them full, rms error %.1f %% "
+	    "(waiting threads sleep)",
 	    weights, n_cells, fit->n_full, 100 * error_frac);
 }
 

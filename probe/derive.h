@@ -48,7 +48,8 @@ struct derived {
 /* Of something that was measured alone and beside others. */
 struct derived_slowdown {
 	double alone; /* centre of all that was measured alone */
-	double frac; /* speed together over alone, each round against what was measured alone nearest in time; 0: not known */
+	double
+	    frac; /* speed together over alone, each round against what was measured alone nearest in time; 0: not known */
 };
 
 void derive(struct derived *derived, const struct harness *harness);

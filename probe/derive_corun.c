@@ -62,8 +62,8 @@ static struct derived_slowdown slowdown_of(
 	double fracs[STATS_ROUNDS_MAX];
 	struct stats stats = {0};
 	for (size_t round = 0; round < together->n_rounds && out.alone > 0; round++)
-		fracs[round] = harness_round_median(together, round) /
-		    nearest_alone(harness, together, filter, together->at_s[round]);
+		fracs[round] =
+		    harness_round_median(together, round) / nearest_alone(harness, together, filter, together->at_s[round]);
 	if (out.alone <= 0 || together->n_rounds == 0)
 		return (struct derived_slowdown){0};
 	stats_centre(&stats, fracs, together->n_rounds);
@@ -89,8 +89,7 @@ static struct derived_slowdown cpu_slowdown(const struct harness *harness, const
 	return (struct derived_slowdown){alone, alone > 0 ? cpu->stats.centre / alone : 0};
 }
 
-static void add_flow(
-    struct fluid_cell *cell, const struct derived_slowdown *slowdown, double bytes, enum fluid_kind kind)
+static void add_flow(struct fluid_cell *cell, const struct derived_slowdown *slowdown, double bytes, enum fluid_kind kind)
 {
 	if (slowdown->alone > 0 && cell->n_flows < FLUID_FLOWS_MAX)
 		cell->flows[cell->n_flows++] = (struct fluid_flow){slowdown->alone * bytes, slowdown->frac, kind};
@@ -127,7 +126,8 @@ static size_t with_copies(struct derived *derived, struct fluid_cell *cell, cons
 {
 	const struct result *const first = &harness->results[i], *copies[2];
 	const size_t n_copies = copies_after(harness, i, copies);
-	struct derived_corun row = {first->what, first->with, first->x, 0, slowdown->alone, slowdown->alone * slowdown->frac, 0, 0};
+	struct derived_corun row = {
+	    first->what, first->with, first->x, 0, slowdown->alone, slowdown->alone * slowdown->frac, 0, 0};
 	if (n_copies == 0 || slowdown->alone <= 0)
 		return 0;
 	*cell = (struct fluid_cell){0};
@@ -193,8 +193,8 @@ static size_t gpus_cell(struct fluid_cell *cell, const struct harness *harness, 
 	const bool is_duplex = strcmp(first->with, "all+duplex") == 0;
 	struct fluid_flow sums[N_FLUID_KINDS] = {0};
 	size_t n_ranks[N_FLUID_KINDS] = {0}, n = 0;
-	for (const struct result *one = first; one < harness->results + harness->n_results && one->key == first->key &&
-	     strcmp(one->label, first->label) == 0;
+	for (const struct result *one = first;
+	     one < harness->results + harness->n_results && one->key == first->key && strcmp(one->label, first->label) == 0;
 	     one++, n++) {
 		const bool is_cpu = one->unit == UNIT_PARAMS_PER_S;
 		const struct derived_slowdown slowdown =
@@ -247,8 +247,8 @@ static void gemm_and_spin(struct derived *derived, const struct harness *harness
 		} else if (strcmp(result->key, "contention_spin") == 0 && result->with[0]) {
 			const struct derived_slowdown slowdown = cpu_slowdown(harness, result);
 			add_row(derived,
-			    &(struct derived_corun){"cpu_adam", "spin", result->x, 1, slowdown.alone,
-				slowdown.alone * slowdown.frac, 1, 1});
+			    &(struct derived_corun){
+				"cpu_adam", "spin", result->x, 1, slowdown.alone, slowdown.alone * slowdown.frac, 1, 1});
 		}
 	}
 }

@@ -250,9 +250,9 @@ size_t harness_contention_threads(int counts[HARNESS_COUNTS_MAX], const struct h
 
 static bool is_point(const struct result *result, const char *key, const char *label, const struct measured *measured)
 {
-	return strcmp(result->key, key) == 0 && strcmp(result->label, label) == 0 && strcmp(result->what, measured->what) == 0 &&
-	    strcmp(result->with, measured->with ? measured->with : "") == 0 && result->x == measured->x &&
-	    result->with_x == measured->with_x;
+	return strcmp(result->key, key) == 0 && strcmp(result->label, label) == 0 &&
+	    strcmp(result->what, measured->what) == 0 && strcmp(result->with, measured->with ? measured->with : "") == 0 &&
+	    result->x == measured->x && result->with_x == measured->with_x;
 }
 
 /* That of an earlier round, or NULL. */

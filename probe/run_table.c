@@ -78,14 +78,15 @@ static void print_rounds(const struct harness *harness)
 		most = fmax(most, speed_frac[i]);
 	}
 	if (n > 0)
-		printf("\n%zu of %zu rounds; the slowest ran at %.1f %%, the fastest at %.1f %% of the mean speed\n", harness->round,
-		    harness->n_rounds, 100 * least, 100 * most);
+		printf("\n%zu of %zu rounds; the slowest ran at %.1f %%, the fastest at %.1f %% of the mean speed\n",
+		    harness->round, harness->n_rounds, 100 * least, 100 * most);
 }
 
 static void print_fit(const struct fluid_fit *fit)
 {
-	printf("\nDRAM: %.4g GB/s, copies weigh %.3g (fluid fit, rms error %.1f %%); by direction: %.4g GB/s, H2D %.3g, D2H "
-	       "%.3g (%.1f %%)\n",
+	printf(
+	    "\nDRAM: %.4g GB/s, copies weigh %.3g (fluid fit, rms error %.1f %%); by direction: %.4g GB/s, H2D %.3g, D2H "
+	    "%.3g (%.1f %%)\n",
 	    fit->shared.capacity_Bps / 1e9, fit->shared.weights[FLUID_H2D], 100 * fit->shared_error_frac,
 	    fit->split.capacity_Bps / 1e9, fit->split.weights[FLUID_H2D], fit->split.weights[FLUID_D2H],
 	    100 * fit->split_error_frac);

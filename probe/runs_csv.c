@@ -11,7 +11,8 @@
 
 #define RUN_COLUMNS(X) \
 	X(id) \
-	X(hw) X(model) X(layers) X(hidden) X(heads) X(kv_heads) X(ffn) X(vocab) X(seq) X(gpus) X(mbs) X(grad_accum) \
+	X(hw) \
+	X(model) X(layers) X(hidden) X(heads) X(kv_heads) X(ffn) X(vocab) X(seq) X(gpus) X(mbs) X(grad_accum) \
 	    X(checkpointing) X(policy) X(subgroup) X(n_subgroups) X(threads) X(forward_s) X(backward_s) X(update_s) \
 		X(other_s) X(iteration_s) X(gpu_peak_bytes) X(host_peak_bytes) X(exclude) X(source)
 

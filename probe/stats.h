@@ -19,7 +19,8 @@ enum { STATS_SAMPLES_MAX = 64, STATS_ROUNDS_MAX = 16 };
 struct stats {
 	size_t n;
 	double median; /* of all samples */
-	double centre, lo, hi; /* 95 % interval of the centre: by order statistics, the range below 6 samples; from 3 rounds on
+	double centre, lo,
+	    hi; /* 95 % interval of the centre: by order statistics, the range below 6 samples; from 3 rounds on
 				* by Student's t over their medians */
 	double mad; /* median of |x - median| */
 	double min, max, p10, p90, mean;

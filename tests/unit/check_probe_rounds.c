@@ -264,12 +264,16 @@ START_TEST(all_gpus_are_one_cell)
 		const struct probe_case probe_case = {.key = "contention_gpus"};
 		const double cpu = rank ? 2.2e9 : 1.8e9, copy = rank ? 30e9 : 20e9;
 		harness_record(harness, &probe_case, "both",
-		    &(struct measured){.what = "cpu_adam", .with = "all+h2d", .x = 8, .with_x = rank, .bytes_per_unit = 28,
+		    &(struct measured){.what = "cpu_adam",
+			.with = "all+h2d",
+			.x = 8,
+			.with_x = rank,
+			.bytes_per_unit = 28,
 			.unit = UNIT_PARAMS_PER_S},
 		    &cpu, 1);
 		harness_record(harness, &probe_case, "both",
-		    &(struct measured){.what = "h2d", .with = "all+h2d", .with_x = rank, .bytes_per_unit = 1,
-			.unit = UNIT_BYTES_PER_S},
+		    &(struct measured){
+			.what = "h2d", .with = "all+h2d", .with_x = rank, .bytes_per_unit = 1, .unit = UNIT_BYTES_PER_S},
 		    &copy, 1);
 	}
 	for (size_t i = 2; i < harness->n_results; i++) /* one key, as that of a case is */
