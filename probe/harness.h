@@ -2,8 +2,8 @@
  *
  * harness: owns warm-up, repeats, memory, the list of results. A case measures its points through it and never reads a clock.
  *
- * Invariant: one result per point, those of a case in the order first measured; every one keeps its raw samples, round by round, and when each
- * round of them was taken.
+ * Invariant: one result per point, those of a case in the order first measured; every one keeps its raw samples, round by round,
+ * and when each round of them was taken.
  */
 #ifndef PROBE_HARNESS_H
 #define PROBE_HARNESS_H
