@@ -3,7 +3,7 @@
  * The loop, once per instant at which something ends:
  *   1. end every operation whose end is now (lane order), release its dependents into the queues of their lanes;
  *   2. run operations without duration (waits), which releases more, until none is left; then start what idle lanes hold;
- *   3. if the set of running operations changed, look up or compute their speeds and move the ends that changed.
+ *   3. if the set of running operations changed, look up or compute speeds where it did and move the ends that changed.
  */
 #include "sim/engine.h"
 
@@ -31,7 +31,7 @@ struct lane_state {
 	double limited_s[RES_N + 1]; /* time spent under each limit */
 };
 
-/* Lanes by number, walked in order: an event touches the lanes in use, not all. */
+/* Lanes by number, RANK_LANES a rank, walked in order: an event touches the lanes in use, not all. */
 struct lane_set {
 	uint64_t *words;
 };
@@ -40,6 +40,7 @@ struct rank_state {
 	op_id push; /* last push enqueued */
 	op_id waiter; /* MAIN's operation that waits for pushes, NO_OP: none has been reached */
 	op_id awaited; /* the push it waits for, NO_OP: none was enqueued */
+	double next_s; /* first end on its lanes, DBL_MAX when they are idle */
 };
 
 struct engine {
@@ -79,7 +80,7 @@ static size_t take_lowest(uint64_t *word, size_t n)
 
 static size_t lane_of(const struct op *op)
 {
-	return (size_t)op->rank * LANE_N + op->lane;
+	return (size_t)op->rank * RANK_LANES + op->lane;
 }
 
 /* Dependents of each operation, by counting sort. */
@@ -194,10 +195,12 @@ static void start_op(struct engine *e, size_t n, op_id id)
 	lane->end_s = op->alone_s; /* work left; becomes an instant once the speed is known */
 	lane->since_s = e->now_s;
 	lane->limit = RES_N;
+	if (lane->is_stretched)
+		memset(lane->limited_s, 0, sizeof lane->limited_s);
+	lane->limited_s[RES_N] = 0;
 	lane->is_stretched = false;
-	memset(lane->limited_s, 0, sizeof lane->limited_s);
 	set_add(&e->busy, n);
-	speed_cache_set(&e->cache, n, op->kind);
+	speed_cache_start(&e->cache, op->rank, op->kind);
 	e->is_changed = true;
 }
 
@@ -277,8 +280,16 @@ static void start_heads(struct engine *e)
 		}
 }
 
-static void set_speed(struct engine *e, struct lane_state *lane, double speed, uint8_t limit)
+/* Lanes of a rank that run something, as bits. */
+static uint64_t busy_of(const struct engine *e, size_t rank)
 {
+	const size_t first = rank * RANK_LANES;
+	return e->busy.words[first / 64] >> first % 64 & (((uint64_t)1 << RANK_LANES) - 1);
+}
+
+static void set_speed(struct engine *e, size_t n, double speed, uint8_t limit)
+{
+	struct lane_state *const lane = &e->lanes[n];
 	if (speed == lane->speed && limit == lane->limit)
 		return;
 	const double left = lane->speed > 0 ? (lane->end_s - e->now_s) * lane->speed : lane->end_s;
@@ -288,17 +299,32 @@ static void set_speed(struct engine *e, struct lane_state *lane, double speed, u
 	lane->end_s = e->now_s + (left > 0 ? left : 0) / speed;
 }
 
-/* Speeds of the present set, and the next end; only lanes whose speed changes are touched. */
+static double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static void set_rank_speeds(struct engine *e, size_t rank, const struct speeds *speeds)
+{
+	const size_t first = rank * RANK_LANES;
+	double next_s = DBL_MAX;
+	for (uint64_t busy = busy_of(e, rank); busy;) {
+		const size_t lane = take_lowest(&busy, 0);
+		set_speed(e, first + lane, speeds->speed[lane], speeds->limit[lane]);
+		next_s = lesser(e->lanes[first + lane].end_s, next_s);
+	}
+	e->ranks[rank].next_s = next_s;
+}
+
+/* Speeds of the present set, and the next end; only ranks that a change can reach are touched. */
 static void set_speeds(struct engine *e)
 {
-	const struct speeds *const speeds = speed_cache_get(&e->cache);
 	double next_s = DBL_MAX;
-	for (size_t w = 0; w < e->n_words; w++)
-		for (uint64_t busy = e->busy.words[w]; busy;) {
-			const size_t n = take_lowest(&busy, w);
-			set_speed(e, &e->lanes[n], speeds->speed[n], speeds->limit[n]);
-			next_s = e->lanes[n].end_s < next_s ? e->lanes[n].end_s : next_s;
-		}
+	speed_cache_ask(&e->cache);
+	for (size_t i = 0; i < e->cache.n_answered; i++)
+		set_rank_speeds(e, e->cache.answer[i].rank, e->cache.answer[i].speeds);
+	for (size_t rank = 0; rank < e->s->n_ranks; rank++)
+		next_s = lesser(e->ranks[rank].next_s, next_s);
 	e->next_end_s = next_s;
 	e->is_changed = false;
 	e->t->n_rate_changes++;
@@ -325,7 +351,7 @@ static void end_lane(struct engine *e, size_t n)
 	judge(e, lane, id);
 	lane->running = NO_OP;
 	set_remove(&e->busy, n);
-	speed_cache_set(&e->cache, n, SPEED_IDLE);
+	speed_cache_end(&e->cache, n / RANK_LANES, e->s->ops[id].kind);
 	e->busy_s += e->now_s - e->t->start_s[id];
 	e->is_changed = true;
 	end_op(e, id);
@@ -333,9 +359,9 @@ static void end_lane(struct engine *e, size_t n)
 
 static void end_due(struct engine *e)
 {
-	for (size_t w = 0; w < e->n_words; w++)
-		for (uint64_t busy = e->busy.words[w]; busy;) {
-			const size_t n = take_lowest(&busy, w);
+	for (size_t rank = 0; rank < e->s->n_ranks; rank++)
+		for (uint64_t busy = e->ranks[rank].next_s <= e->now_s ? busy_of(e, rank) : 0; busy;) {
+			const size_t n = rank * RANK_LANES + take_lowest(&busy, 0);
 			if (e->lanes[n].end_s <= e->now_s)
 				end_lane(e, n);
 		}
@@ -368,7 +394,7 @@ static void engine_init(
 	e->next = arena_alloc(arena, n, sizeof *e->next);
 	for (size_t i = 0; i < n; i++)
 		t->end_s[i] = -1;
-	e->n_lanes = s->n_ranks * LANE_N;
+	e->n_lanes = s->n_ranks * RANK_LANES;
 	e->n_words = (e->n_lanes + 63) / 64;
 	e->lanes = arena_zalloc(arena, e->n_lanes, sizeof *e->lanes);
 	e->busy.words = arena_zalloc(arena, e->n_words, sizeof *e->busy.words);
@@ -380,7 +406,7 @@ static void engine_init(
 			e->lanes[i].queues[q] = (struct queue){NO_OP, NO_OP};
 	}
 	for (size_t i = 0; i < s->n_ranks; i++)
-		e->ranks[i] = (struct rank_state){NO_OP, NO_OP, NO_OP};
+		e->ranks[i] = (struct rank_state){NO_OP, NO_OP, NO_OP, DBL_MAX};
 	link_children(e, arena);
 	speed_cache_init(&e->cache, sharing, s->cost, s->n_ranks, arena);
 }

@@ -2,28 +2,24 @@
  *
  * sharing: at what fraction of their alone speed do operations run together?
  *
- * A sharing model is a pure function of the set of running operations, so the engine may remember its answers.
- * Source: DESIGN "Resources and sharing"; weighted max-min fairness by progressive filling (Bertsekas & Gallager, Data
- * Networks, 6.5). Equations: MODEL.md E3-E5.
+ * A model says what the operations of one rank leave each other (cores E4, the two directions of a link E5), and whether
+ * DRAM, PCIe roots and HBM are then divided among their users (E3, sim/shares.h). Answers are pure functions of the set of
+ * running operations, so the engine may remember them.
  */
 #ifndef SIM_SHARING_H
 #define SIM_SHARING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/cost.h"
 
-struct running {
-	uint8_t kind; /* enum op_kind */
-	uint16_t rank;
-};
-
 struct sharing {
 	const char *name, *summary;
-	/* speed[i] in (0, 1] and limit[i] (enum res: what holds it below 1, or RES_N) for n running operations, in order of
-	 * (rank, lane). n_ranks is 1 for a folded run: then each node resource is divided by the ranks that share it. */
-	void (*allocate)(double *speed, uint8_t *limit, const struct running *running, size_t n, const struct cost *cost,
-	    size_t n_ranks);
+	/* cap[i] in (0, 1] and limit[i] (enum res: what holds it below 1, or RES_N) for the n operations that run on one rank,
+	 * in order of lane; kinds: enum op_kind. */
+	void (*cap)(double *cap, uint8_t *limit, const uint8_t *kinds, size_t n, const struct cost *cost);
+	bool divides_resources; /* E3 after that; else caps are speeds, and ranks do not meet */
 };
 
 extern const struct sharing sharing_none; /* DRAM, HBM, cores, roots infinite; directions independent */

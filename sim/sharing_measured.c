@@ -66,60 +66,58 @@ static bool has_duplex_cell(const struct hwprofile *hw, const char *self)
 	return false;
 }
 
-static bool runs(const struct running *running, size_t n, uint16_t rank, enum op_kind kind)
+static bool runs(const uint8_t *kinds, size_t n, enum op_kind kind)
 {
 	for (size_t i = 0; i < n; i++)
-		if (running[i].rank == rank && running[i].kind == kind)
+		if (kinds[i] == kind)
 			return true;
 	return false;
 }
 
 /* Slowdowns of a host or compute operation. */
-static double beside(const struct running *running, size_t n, size_t self, const struct cost *cost, bool is_duplex)
+static double beside(const uint8_t *kinds, size_t n, size_t self, const struct cost *cost, bool is_duplex)
 {
-	const char *const name = activity_of(running[self].kind);
-	const double threads = cost->classes[running[self].kind].host_threads;
+	const char *const name = activity_of(kinds[self]);
+	const double threads = cost->classes[kinds[self]].host_threads;
 	const bool uses_duplex = is_duplex && has_duplex_cell(cost->hw, name);
 	double speed = uses_duplex ? pair_speed(cost->hw, name, threads, "duplex", 0) : 1;
 	for (size_t i = 0; i < n; i++) {
-		const char *const other = activity_of(running[i].kind);
-		const bool is_copy = running[i].kind == OP_H2D || running[i].kind == OP_D2H;
-		if (i == self || running[i].rank != running[self].rank || !other || (is_copy && uses_duplex))
+		const char *const other = activity_of(kinds[i]);
+		const bool is_copy = kinds[i] == OP_H2D || kinds[i] == OP_D2H;
+		if (i == self || !other || (is_copy && uses_duplex))
 			continue;
-		speed *= pair_speed(cost->hw, name, threads, other, cost->classes[running[i].kind].host_threads);
+		speed *= pair_speed(cost->hw, name, threads, other, cost->classes[kinds[i]].host_threads);
 	}
 	return speed;
 }
 
 /* A copy beside host work; in duplex the grid's duplex cell says how much of the duplex rate is left. */
-static double copy_beside(const struct running *running, size_t n, size_t self, const struct cost *cost, bool is_duplex)
+static double copy_beside(const uint8_t *kinds, size_t n, size_t self, const struct cost *cost, bool is_duplex)
 {
-	double speed = is_duplex ? cost->classes[running[self].kind].duplex_frac : 1; /* E5 */
+	double speed = is_duplex ? cost->classes[kinds[self]].duplex_frac : 1; /* E5 */
 	for (size_t i = 0; i < n; i++) {
-		const char *const other = activity_of(running[i].kind);
-		if (running[i].rank != running[self].rank || !other || cost->classes[running[i].kind].transfer)
+		const char *const other = activity_of(kinds[i]);
+		if (!other || cost->classes[kinds[i]].transfer)
 			continue;
-		const char *const name = is_duplex && has_duplex_cell(cost->hw, other) ? "duplex" : activity_of(running[self].kind);
-		speed *= pair_speed(cost->hw, name, 0, other, cost->classes[running[i].kind].host_threads);
+		const char *const name = is_duplex && has_duplex_cell(cost->hw, other) ? "duplex" : activity_of(kinds[self]);
+		speed *= pair_speed(cost->hw, name, 0, other, cost->classes[kinds[i]].host_threads);
 	}
 	return speed;
 }
 
-static void allocate_measured(double *speed, uint8_t *limit, const struct running *running, size_t n, const struct cost *cost,
-    size_t n_ranks)
+static void cap_measured(double *cap, uint8_t *limit, const uint8_t *kinds, size_t n, const struct cost *cost)
 {
-	(void)n_ranks;
+	const bool is_duplex = runs(kinds, n, OP_H2D) && runs(kinds, n, OP_D2H);
 	for (size_t i = 0; i < n; i++) {
-		const bool is_duplex = runs(running, n, running[i].rank, OP_H2D) && runs(running, n, running[i].rank, OP_D2H);
-		const bool is_copy = cost->classes[running[i].kind].transfer;
-		speed[i] = 1;
+		const bool is_copy = cost->classes[kinds[i]].transfer;
+		cap[i] = 1;
 		if (is_copy)
-			speed[i] = copy_beside(running, n, i, cost, is_duplex);
-		else if (activity_of(running[i].kind))
-			speed[i] = beside(running, n, i, cost, is_duplex);
-		limit[i] = speed[i] >= 1 ? RES_N : is_copy && is_duplex ? RES_DUPLEX : RES_DRAM;
+			cap[i] = copy_beside(kinds, n, i, cost, is_duplex);
+		else if (activity_of(kinds[i]))
+			cap[i] = beside(kinds, n, i, cost, is_duplex);
+		limit[i] = cap[i] >= 1 ? RES_N : is_copy && is_duplex ? RES_DUPLEX : RES_DRAM;
 	}
 }
 
 const struct sharing sharing_measured = {
-    "measured", "alone speed times the pairwise slowdowns of the profile's contention grid", allocate_measured};
+    "measured", "alone speed times the pairwise slowdowns of the profile's contention grid", cap_measured, false};

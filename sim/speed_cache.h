@@ -1,61 +1,88 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * speed_cache: answers of a sharing model, remembered by the set of running operations.
+ * speed_cache: speeds of all that runs, looked at anew only for the ranks that a change can reach, and remembered.
  *
- * Invariant: an answer depends on the kinds running on the lanes alone, so a remembered answer equals a fresh one. A run
- * meets few sets (tens), whatever its number of operations.
+ * What runs on a rank has a number, so its answer is found by index. Ranks meet in a resource only when they can fill it
+ * together; those that do are one question, remembered by the numbers of its ranks in a table of bounded size.
+ *
+ * Invariant: an answer depends on those numbers alone, so a remembered answer equals a fresh one.
  */
 #ifndef SIM_SPEED_CACHE_H
 #define SIM_SPEED_CACHE_H
 
-#include <stdint.h>
+#include "sim/shares.h"
 
-#include "model/base/arena.h"
-#include "sim/sharing.h"
+/* Speeds of a rank, valid until the next question. */
+struct rank_speeds {
+	size_t rank;
+	const struct speeds *speeds;
+};
 
-enum { SPEED_IDLE = 0xff, SPEED_SLOTS = 1024 }; /* slots at the start; doubled when as many answers are known */
-
-struct speeds {
-	double *speed; /* [n_lanes], as limit not set where idle */
-	uint8_t *limit; /* [n_lanes] enum res, RES_N: runs at its alone speed */
-	uint8_t *kinds; /* [n_lanes]: the key */
+/* Ranks that meet in resources, a question that was answered. */
+struct meeting {
 	uint64_t hash;
-	struct speeds *next; /* same slot */
+	uint64_t question; /* the last one that it was an answer to */
+	uint32_t n, offset; /* ranks; the first one's place in its group */
+	uint32_t *codes; /* [n] */
+	struct speeds *speeds; /* [n] */
+};
+
+/* A resource that several ranks share. */
+struct place {
+	uint64_t ask; /* of the sets of its ranks, as struct rank_set's */
+	size_t end; /* the rank after its last */
+};
+
+/* Ranks that never meet those of another group. */
+struct group {
+	size_t first, end; /* ranks */
+	size_t n_full; /* places that its ranks may fill now */
+	bool has_met; /* some of its ranks met, in the last answer */
+};
+
+struct cached_rank {
+	struct place *places[SHARED_N]; /* NULL: it shares this one with no other rank */
+	struct group *group;
+	bool is_open; /* the speeds it has may not be those of it alone */
 };
 
 struct speed_cache {
-	const struct sharing *sharing;
-	const struct cost *cost;
+	struct shares shares;
 	struct arena *arena; /* borrowed */
-	size_t n_ranks, n_lanes;
-	uint8_t *kinds; /* [n_lanes]: the present set */
-	uint64_t hash; /* of it */
-	struct speeds **slots;
-	size_t n_slots, n_computed;
-	/* the question being asked and its answer, [n_lanes] */
-	struct running *running;
-	size_t *lane_of;
-	double *speed;
-	uint8_t *limit;
+	size_t n_ranks, n_group, n_words; /* ranks; of a group */
+	/* the number of a set: a digit a lane, which of the kinds of that lane runs, 0 when idle */
+	uint32_t step[OP_N]; /* what running a kind adds to it */
+	uint32_t base[LANE_N + 1]; /* of each digit; of none */
+	struct rank_set **known; /* by number */
+	struct cached_rank *ranks;
+	uint32_t *codes; /* [n_ranks] numbers of the present sets */
+	const struct rank_set **sets; /* [n_ranks] of the last question */
+	uint64_t *changed; /* [n_words] ranks that changed since, as bits */
+	struct rank_speeds *answer; /* [n_answered] at least all ranks whose speeds may have changed, in order */
+	size_t n_answered;
+	struct meeting **slots; /* [n_slots] a power of two; NULL until ranks meet */
+	size_t n_slots;
+	uint64_t n_questions;
+	size_t n_computed;
 };
 
 void speed_cache_init(
     struct speed_cache *cache, const struct sharing *sharing, const struct cost *cost, size_t n_ranks, struct arena *arena);
-/* A hash of a set is the exclusive or of its members', so a change costs the same whatever the number of lanes. */
-static inline uint64_t speed_cache_hash(size_t lane, unsigned kind)
+static inline void speed_cache_add(struct speed_cache *cache, size_t rank, uint32_t step)
 {
-	uint64_t x = (lane << 8 | kind) + 1;
-	x *= 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
-	return x ^ x >> 32;
+	cache->codes[rank] += step;
+	cache->changed[rank / 64] |= (uint64_t)1 << rank % 64;
 }
-/* Says what runs on a lane: a kind, or SPEED_IDLE as at the start. */
-static inline void speed_cache_set(struct speed_cache *cache, size_t lane, unsigned kind)
+/* Says that an operation of a kind starts on its lane, which is idle, or ends. */
+static inline void speed_cache_start(struct speed_cache *cache, size_t rank, unsigned kind)
 {
-	cache->hash ^= speed_cache_hash(lane, cache->kinds[lane]) ^ speed_cache_hash(lane, kind);
-	cache->kinds[lane] = (uint8_t)kind;
+	speed_cache_add(cache, rank, cache->step[kind]);
 }
-/* Speeds of the present set; valid until the arena ends. */
-const struct speeds *speed_cache_get(struct speed_cache *cache);
+static inline void speed_cache_end(struct speed_cache *cache, size_t rank, unsigned kind)
+{
+	speed_cache_add(cache, rank, -cache->step[kind]);
+}
+/* Answers what changed since the last question. */
+void speed_cache_ask(struct speed_cache *cache);
 
 #endif

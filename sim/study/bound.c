@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/shares.h"
+
 enum { MICRO_BATCHES = 3, CUTS_MAX = 2 * MICRO_BATCHES + PHASE_N, NEVER = INT32_MAX };
 
 /* What is known of one operation. A cut is numbered from 1; cut 0 is the start. */
@@ -23,6 +25,8 @@ struct walk {
 	struct node *nodes;
 	double least_s[OP_N]; /* per alone second of each kind; 0: not asked yet */
 	const struct sharing *sharing;
+	struct shares shares;
+	struct arena *arena; /* borrowed */
 	op_id cuts[CUTS_MAX + 1]; /* [1..n_cuts] MAIN's last operation of each stretch */
 	size_t n_cuts;
 };
@@ -111,7 +115,7 @@ static double least_s(struct walk *w, const struct op *op)
 		const struct running running = {.kind = op->kind};
 		double speed;
 		uint8_t limit;
-		w->sharing->allocate(&speed, &limit, &running, 1, w->s->cost, 1);
+		shares_allocate(&w->shares, &speed, &limit, &running, 1, w->arena);
 		w->least_s[op->kind] = 1 / speed;
 	}
 	return op->alone_s * w->least_s[op->kind];
@@ -331,7 +335,7 @@ void bound_find(struct bound *bound, const struct bound_query *q, struct arena *
 	struct workload workload = *q->workload;
 	const double n_more = workload.is_update_only ? 0 : fmax(0, workload.batch.grad_accum - MICRO_BATCHES);
 	struct schedule s;
-	struct walk w = {.s = &s, .sharing = q->sharing};
+	struct walk w = {.s = &s, .sharing = q->sharing, .arena = arena};
 
 	workload.batch.grad_accum -= n_more;
 	schedule_init(&s, q->cost, arena);
@@ -342,6 +346,7 @@ void bound_find(struct bound *bound, const struct bound_query *q, struct arena *
 	    .n_iterations = 1,
 	    .n_ranks = 1};
 	iteration_build(&s, &plan);
+	shares_init(&w.shares, q->sharing, q->cost, 1, arena);
 	w.nodes = arena_alloc(arena, s.n_ops, sizeof *w.nodes);
 	int32_t *const cut_of = arena_zalloc(arena, s.n_ops, sizeof *cut_of);
 	find_cuts(&w);

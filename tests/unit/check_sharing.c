@@ -96,7 +96,10 @@ static void random_set(void)
 
 static void allocate(const struct sharing *sharing, double *speed)
 {
-	sharing->allocate(speed, set.limit, set.running, set.n, &set.rig.cost, set.n_ranks);
+	struct shares shares;
+	arena_reset(&set.rig.arena);
+	shares_init(&shares, sharing, &set.rig.cost, set.n_ranks, &set.rig.arena);
+	shares_allocate(&shares, speed, set.limit, set.running, set.n, &set.rig.arena);
 }
 
 static void make(unsigned long seed)

@@ -4,6 +4,7 @@
  */
 #include "sim/engine.h"
 #include "sim/iteration.h"
+#include "sim/shares.h"
 #include "sim/steps.h"
 #include "tests/unit/plain_machine.h"
 #include "tests/unit/test_util.h"
@@ -51,7 +52,9 @@ START_TEST(memory_shared_by_weight) /* E3 */
 	plain.cost.classes[OP_CPU_ADAM].dram_Bps = 120e9;
 	plain.cost.classes[OP_H2D].dram_Bps = 60e9;
 	plain.cost.classes[OP_H2D].weight = 1.5;
-	sharing_fluid.allocate(speed, limit, running, 2, &plain.cost, 1);
+	struct shares shares;
+	shares_init(&shares, &sharing_fluid, &plain.cost, 1, &arena);
+	shares_allocate(&shares, speed, limit, running, 2, &arena);
 	assert_rel(speed[0], 0.75, exact);
 	assert_rel(speed[1], 1, exact);
 	ck_assert_uint_eq(limit[0], RES_DRAM);

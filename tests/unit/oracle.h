@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_ORACLE_H
 #define TESTS_UNIT_ORACLE_H
 
-#include "sim/sharing.h"
+#include "sim/shares.h"
 
 /* A shared resource of ranks [first, end). */
 struct oracle_pool {
