@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/speed_cache.h"
+#include "sim/task.h"
 
 /* Ready operations of one stream on one lane, linked by next. */
 struct queue {
@@ -47,15 +48,13 @@ struct engine {
 	const struct schedule *s;
 	struct timeline *t;
 	struct lane_state *lanes;
-	size_t n_lanes, n_words;
+	size_t n_words; /* of a set of lanes */
 	struct lane_set busy, queued; /* something runs; something waits */
 	struct rank_state *ranks;
 	struct speed_cache cache;
-	uint32_t *n_open; /* dependencies not yet ended */
-	uint32_t *first_child; /* into children */
-	op_id *children;
-	op_id *next; /* queue links */
+	struct tasks tasks;
 	size_t n_order, n_ended;
+	size_t n_instants; /* operations without duration in the queues */
 	double now_s, busy_s, next_end_s;
 	bool is_changed; /* the running set differs from that of the present speeds */
 };
@@ -78,55 +77,30 @@ static size_t take_lowest(uint64_t *word, size_t n)
 	return lane;
 }
 
-static size_t lane_of(const struct op *op)
-{
-	return (size_t)op->rank * RANK_LANES + op->lane;
-}
-
-/* Dependents of each operation, by counting sort. */
-static void link_children(struct engine *e, struct arena *arena)
-{
-	const struct schedule *const s = e->s;
-	e->first_child = arena_zalloc(arena, s->n_ops + 1, sizeof *e->first_child);
-	e->children = arena_alloc(arena, s->n_deps, sizeof *e->children);
-	e->n_open = arena_alloc(arena, s->n_ops, sizeof *e->n_open);
-	for (size_t d = 0; d < s->n_deps; d++)
-		e->first_child[s->deps[d]]++;
-	uint32_t sum = 0;
-	for (size_t i = 0; i <= s->n_ops; i++) {
-		sum += i < s->n_ops ? e->first_child[i] : 0;
-		e->first_child[i] = sum; /* end of its run; filled backwards below */
-	}
-	for (size_t i = s->n_ops; i-- > 0;) {
-		e->n_open[i] = s->ops[i + 1].first_dep - s->ops[i].first_dep;
-		for (uint32_t d = s->ops[i].first_dep; d < s->ops[i + 1].first_dep; d++)
-			e->children[--e->first_child[s->deps[d]]] = (op_id)i;
-	}
-}
-
 /* Does an operation that becomes ready now run after `other` of its lane? */
 static bool is_behind(const struct engine *e, op_id id, op_id other)
 {
-	return other == NO_OP || e->t->ready_s[other] < e->now_s || other < id;
+	return other == NO_OP || e->tasks.of[other].ready_s < e->now_s || other < id;
 }
 
 /* Queues by (ready time, creation): behind all that were ready earlier, in order of creation among those ready now. */
 static void enqueue(struct engine *e, op_id id)
 {
-	const struct op *const op = &e->s->ops[id];
-	struct lane_state *const lane = &e->lanes[lane_of(op)];
-	struct queue *const queue = &lane->queues[op->stream];
+	struct task *const tasks = e->tasks.of, *const task = &tasks[id];
+	struct lane_state *const lane = &e->lanes[task->lane];
+	struct queue *const queue = &lane->queues[task->stream];
 	op_id *link = &queue->head;
-	set_add(&e->queued, lane_of(op));
-	lane->filled |= 1u << op->stream;
+	set_add(&e->queued, task->lane);
+	lane->filled |= 1u << task->stream;
 	if (queue->tail != NO_OP && is_behind(e, id, queue->tail))
-		link = &e->next[queue->tail];
+		link = &tasks[queue->tail].next;
 	else
 		while (*link != NO_OP && is_behind(e, id, *link))
-			link = &e->next[*link];
-	e->next[id] = *link;
+			link = &tasks[*link].next;
+	e->n_instants += task->alone_s <= 0;
+	task->next = *link;
 	*link = id;
-	if (e->next[id] == NO_OP)
+	if (task->next == NO_OP)
 		queue->tail = id;
 }
 
@@ -134,15 +108,16 @@ static void enqueue(struct engine *e, op_id id)
  * ready longest. E11 */
 static size_t next_queue(const struct engine *e, const struct lane_state *lane)
 {
+	const struct task *const tasks = e->tasks.of;
 	if ((lane->filled & (lane->filled - 1)) == 0)
 		return (size_t)__builtin_ctz(lane->filled);
-	if (lane->last != NO_OP && e->t->end_s[lane->last] == e->now_s && lane->filled >> e->s->ops[lane->last].stream & 1)
-		return e->s->ops[lane->last].stream;
+	if (lane->last != NO_OP && tasks[lane->last].end_s == e->now_s && lane->filled >> tasks[lane->last].stream & 1)
+		return tasks[lane->last].stream;
 	size_t oldest = (size_t)__builtin_ctz(lane->filled);
 	for (uint32_t left = lane->filled & (lane->filled - 1); left; left &= left - 1) {
 		const size_t i = (size_t)__builtin_ctz(left);
 		const op_id id = lane->queues[i].head, other = lane->queues[oldest].head;
-		if (e->t->ready_s[id] < e->t->ready_s[other] || (e->t->ready_s[id] == e->t->ready_s[other] && id < other))
+		if (tasks[id].ready_s < tasks[other].ready_s || (tasks[id].ready_s == tasks[other].ready_s && id < other))
 			oldest = i;
 	}
 	return oldest;
@@ -150,25 +125,28 @@ static size_t next_queue(const struct engine *e, const struct lane_state *lane)
 
 static void release(struct engine *e, op_id id, op_id cause)
 {
-	const struct op *const op = &e->s->ops[id];
-	e->t->ready_s[id] = e->now_s;
-	e->t->cause[id] = cause;
-	if (op->flags & OP_IS_PUSH && is_behind(e, id, e->ranks[op->rank].push))
-		e->ranks[op->rank].push = id;
+	struct task *const task = &e->tasks.of[id];
+	task->ready_s = e->now_s;
+	task->cause = cause;
+	if (task->flags & OP_IS_PUSH) {
+		struct rank_state *const rank = &e->ranks[task->lane / RANK_LANES];
+		if (is_behind(e, id, rank->push))
+			rank->push = id;
+	}
 	enqueue(e, id);
 }
 
 static void end_op(struct engine *e, op_id id)
 {
-	const struct op *const op = &e->s->ops[id];
-	e->t->end_s[id] = e->now_s;
+	struct task *const tasks = e->tasks.of, *const task = &tasks[id];
+	const op_id *const dependents = &e->tasks.dependents[task->first_dependent];
+	task->end_s = e->now_s;
 	e->t->order[e->n_order++] = id << 1 | 1;
 	e->n_ended++;
-	struct lane_state *const lane = &e->lanes[lane_of(op)];
-	lane->last = id;
-	for (uint32_t c = e->first_child[id]; c < e->first_child[id + 1]; c++)
-		if (--e->n_open[e->children[c]] == 0)
-			release(e, e->children[c], id);
+	e->lanes[task->lane].last = id;
+	for (uint32_t i = 0; i < task->n_dependents; i++)
+		if (--tasks[dependents[i]].n_open == 0)
+			release(e, dependents[i], id);
 }
 
 /* Books the time since the last change of speed under the limit it ran with. */
@@ -181,18 +159,19 @@ static void book(struct lane_state *lane, double now_s)
 
 static void start_op(struct engine *e, size_t n, op_id id)
 {
+	struct task *const tasks = e->tasks.of, *const task = &tasks[id];
 	struct lane_state *const lane = &e->lanes[n];
-	const struct op *const op = &e->s->ops[id];
-	e->t->start_s[id] = e->now_s;
-	if (e->now_s > e->t->ready_s[id] && lane->last != NO_OP && e->t->end_s[lane->last] == e->now_s)
-		e->t->cause[id] = lane->last;
+	task->start_s = e->now_s;
+	if (e->now_s > task->ready_s && lane->last != NO_OP && tasks[lane->last].end_s == e->now_s)
+		task->cause = lane->last;
 	e->t->order[e->n_order++] = id << 1;
-	e->t->limit[id] = (uint8_t)e->s->cost->classes[op->kind].res;
-	if (op->alone_s <= 0)
+	if (task->alone_s <= 0)
 		return;
+	if (task->n_dependents > 0)
+		__builtin_prefetch(&tasks[e->tasks.dependents[task->first_dependent]], 1);
 	lane->running = id;
 	lane->speed = 0;
-	lane->end_s = op->alone_s; /* work left; becomes an instant once the speed is known */
+	lane->end_s = task->alone_s; /* work left; becomes an instant once the speed is known */
 	lane->since_s = e->now_s;
 	lane->limit = RES_N;
 	if (lane->is_stretched)
@@ -200,7 +179,7 @@ static void start_op(struct engine *e, size_t n, op_id id)
 	lane->limited_s[RES_N] = 0;
 	lane->is_stretched = false;
 	set_add(&e->busy, n);
-	speed_cache_start(&e->cache, op->rank, op->kind);
+	speed_cache_start(&e->cache, n / RANK_LANES, task->kind);
 	e->is_changed = true;
 }
 
@@ -209,7 +188,7 @@ static op_id take_head(struct engine *e, size_t n, size_t stream)
 	struct lane_state *const lane = &e->lanes[n];
 	struct queue *const queue = &lane->queues[stream];
 	const op_id id = queue->head;
-	queue->head = e->next[id];
+	queue->head = e->tasks.of[id].next;
 	if (queue->head == NO_OP) {
 		queue->tail = NO_OP;
 		lane->filled &= ~(1u << stream);
@@ -223,19 +202,20 @@ static op_id take_head(struct engine *e, size_t n, size_t stream)
  * enqueued by then (they run in order). */
 static bool waits_for_pushes(struct engine *e, op_id id)
 {
-	if (!(e->s->ops[id].flags & OP_WAITS_PUSHES))
+	struct task *const tasks = e->tasks.of, *const task = &tasks[id];
+	if (!(task->flags & OP_WAITS_PUSHES))
 		return false;
-	struct rank_state *const rank = &e->ranks[e->s->ops[id].rank];
+	struct rank_state *const rank = &e->ranks[task->lane / RANK_LANES];
 	if (rank->waiter != id) {
 		rank->waiter = id;
 		rank->awaited = rank->push;
 	}
 	if (rank->awaited == NO_OP)
 		return false;
-	if (e->t->end_s[rank->awaited] < 0)
+	if (tasks[rank->awaited].end_s < 0)
 		return true;
-	if (e->t->end_s[rank->awaited] > e->t->ready_s[id])
-		e->t->cause[id] = rank->awaited;
+	if (tasks[rank->awaited].end_s > task->ready_s)
+		task->cause = rank->awaited;
 	return false;
 }
 
@@ -247,9 +227,10 @@ static bool run_instants(struct engine *e, size_t n)
 	while (lane->filled) {
 		const size_t stream = next_queue(e, lane);
 		const op_id id = lane->queues[stream].head;
-		if (e->s->ops[id].alone_s > 0 || waits_for_pushes(e, id))
+		if (e->tasks.of[id].alone_s > 0 || waits_for_pushes(e, id))
 			break;
 		take_head(e, n, stream);
+		e->n_instants--;
 		start_op(e, n, id);
 		end_op(e, id);
 		has_ended = true;
@@ -275,7 +256,7 @@ static void start_heads(struct engine *e)
 	for (size_t w = 0; w < e->n_words; w++)
 		for (uint64_t idle = e->queued.words[w] & ~e->busy.words[w]; idle;) {
 			const size_t n = take_lowest(&idle, w), stream = next_queue(e, &e->lanes[n]);
-			if (e->s->ops[e->lanes[n].queues[stream].head].alone_s > 0)
+			if (e->tasks.of[e->lanes[n].queues[stream].head].alone_s > 0)
 				start_op(e, n, take_head(e, n, stream));
 		}
 }
@@ -299,11 +280,6 @@ static void set_speed(struct engine *e, size_t n, double speed, uint8_t limit)
 	lane->end_s = e->now_s + (left > 0 ? left : 0) / speed;
 }
 
-static double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 static void set_rank_speeds(struct engine *e, size_t rank, const struct speeds *speeds)
 {
 	const size_t first = rank * RANK_LANES;
@@ -311,7 +287,7 @@ static void set_rank_speeds(struct engine *e, size_t rank, const struct speeds *
 	for (uint64_t busy = busy_of(e, rank); busy;) {
 		const size_t lane = take_lowest(&busy, 0);
 		set_speed(e, first + lane, speeds->speed[lane], speeds->limit[lane]);
-		next_s = lesser(e->lanes[first + lane].end_s, next_s);
+		next_s = e->lanes[first + lane].end_s < next_s ? e->lanes[first + lane].end_s : next_s;
 	}
 	e->ranks[rank].next_s = next_s;
 }
@@ -324,7 +300,7 @@ static void set_speeds(struct engine *e)
 	for (size_t i = 0; i < e->cache.n_answered; i++)
 		set_rank_speeds(e, e->cache.answer[i].rank, e->cache.answer[i].speeds);
 	for (size_t rank = 0; rank < e->s->n_ranks; rank++)
-		next_s = lesser(e->ranks[rank].next_s, next_s);
+		next_s = e->ranks[rank].next_s < next_s ? e->ranks[rank].next_s : next_s;
 	e->next_end_s = next_s;
 	e->is_changed = false;
 	e->t->n_rate_changes++;
@@ -341,7 +317,7 @@ static void judge(struct engine *e, struct lane_state *lane, op_id id)
 		if (lane->limited_s[r] > lane->limited_s[worst])
 			worst = r;
 	if (worst != RES_N)
-		e->t->limit[id] = (uint8_t)worst;
+		e->tasks.of[id].limit = (uint8_t)worst;
 }
 
 static void end_lane(struct engine *e, size_t n)
@@ -351,8 +327,8 @@ static void end_lane(struct engine *e, size_t n)
 	judge(e, lane, id);
 	lane->running = NO_OP;
 	set_remove(&e->busy, n);
-	speed_cache_end(&e->cache, n / RANK_LANES, e->s->ops[id].kind);
-	e->busy_s += e->now_s - e->t->start_s[id];
+	speed_cache_end(&e->cache, n / RANK_LANES, e->tasks.of[id].kind);
+	e->busy_s += e->now_s - e->tasks.of[id].start_s;
 	e->is_changed = true;
 	end_op(e, id);
 }
@@ -369,7 +345,7 @@ static void end_due(struct engine *e)
 
 static void settle(struct engine *e)
 {
-	while (start_instants(e))
+	while (e->n_instants > 0 && start_instants(e))
 		;
 	start_heads(e);
 	if (e->is_changed)
@@ -379,35 +355,25 @@ static void settle(struct engine *e)
 static void engine_init(
     struct engine *e, struct timeline *t, const struct schedule *s, const struct sharing *sharing, struct arena *arena)
 {
-	const size_t n = s->n_ops;
 	memset(t, 0, sizeof *t);
 	memset(e, 0, sizeof *e);
 	e->s = s;
 	e->t = t;
-	t->n_ops = n;
-	t->ready_s = arena_alloc(arena, n, sizeof *t->ready_s);
-	t->start_s = arena_alloc(arena, n, sizeof *t->start_s);
-	t->end_s = arena_alloc(arena, n, sizeof *t->end_s);
-	t->cause = arena_alloc(arena, n, sizeof *t->cause);
-	t->limit = arena_alloc(arena, n, sizeof *t->limit);
-	t->order = arena_alloc(arena, 2 * n, sizeof *t->order);
-	e->next = arena_alloc(arena, n, sizeof *e->next);
-	for (size_t i = 0; i < n; i++)
-		t->end_s[i] = -1;
-	e->n_lanes = s->n_ranks * RANK_LANES;
-	e->n_words = (e->n_lanes + 63) / 64;
-	e->lanes = arena_zalloc(arena, e->n_lanes, sizeof *e->lanes);
+	t->order = arena_alloc(arena, 2 * s->n_ops, sizeof *t->order);
+	const size_t n_lanes = s->n_ranks * RANK_LANES;
+	e->n_words = (n_lanes + 63) / 64;
+	e->lanes = arena_zalloc(arena, n_lanes, sizeof *e->lanes);
 	e->busy.words = arena_zalloc(arena, e->n_words, sizeof *e->busy.words);
 	e->queued.words = arena_zalloc(arena, e->n_words, sizeof *e->queued.words);
 	e->ranks = arena_alloc(arena, s->n_ranks, sizeof *e->ranks);
-	for (size_t i = 0; i < e->n_lanes; i++) {
+	for (size_t i = 0; i < n_lanes; i++) {
 		e->lanes[i].running = e->lanes[i].last = NO_OP;
 		for (size_t q = 0; q < STREAM_N; q++)
 			e->lanes[i].queues[q] = (struct queue){NO_OP, NO_OP};
 	}
 	for (size_t i = 0; i < s->n_ranks; i++)
 		e->ranks[i] = (struct rank_state){NO_OP, NO_OP, NO_OP, DBL_MAX};
-	link_children(e, arena);
+	tasks_init(&e->tasks, s, RANK_LANES, arena);
 	speed_cache_init(&e->cache, sharing, s->cost, s->n_ranks, arena);
 }
 
@@ -417,7 +383,7 @@ void engine_run(
 	struct engine e;
 	engine_init(&e, timeline, schedule, sharing, arena);
 	for (size_t i = 0; i < schedule->n_ops; i++)
-		if (e.n_open[i] == 0)
+		if (e.tasks.of[i].n_open == 0)
 			release(&e, (op_id)i, NO_OP);
 	settle(&e);
 	while (e.n_ended < schedule->n_ops) {
@@ -426,6 +392,7 @@ void engine_run(
 		end_due(&e);
 		settle(&e);
 	}
+	tasks_write(timeline, &e.tasks, schedule, arena);
 	timeline->makespan_s = e.now_s;
 	timeline->n_allocations = e.cache.n_computed;
 	timeline->concurrency = e.now_s > 0 ? e.busy_s / e.now_s : 0;
