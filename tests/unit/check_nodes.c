@@ -3,6 +3,7 @@
  * Several nodes: what their collectives take (E25), and that one node in full stands for all when they are alike.
  */
 #include "sim/engine.h"
+#include "sim/shares.h"
 #include "tests/unit/audit.h"
 #include "tests/unit/cluster.h"
 #include "tests/unit/plain_machine.h"
@@ -44,6 +45,13 @@ static double gather_s(double n_params)
 	return cost_op_s(&plain.cost, OP_GATHER, 2 * n_params * (p - 1) / p);
 }
 
+static void share(double *speed, uint8_t *limit, const struct running *running, size_t n)
+{
+	struct shares shares;
+	shares_init(&shares, &sharing_fluid, &plain.cost, 1, &arena);
+	shares_allocate(&shares, speed, limit, running, n, &arena);
+}
+
 START_TEST(collectives_of_four_nodes) /* E25 */
 {
 	assert_rel(gather_s(1e9), 19.447e-3, exact);
@@ -51,14 +59,14 @@ START_TEST(collectives_of_four_nodes) /* E25 */
 	const struct running both[] = {{.kind = OP_GATHER}, {.kind = OP_REDUCE}};
 	double speed[2];
 	uint8_t limit[2];
-	sharing_fluid.allocate(speed, limit, both, 2, &plain.cost, 1);
+	share(speed, limit, both, 2);
 	assert_rel(speed[0], 100 / 196.875, exact);
 	assert_rel(speed[1], 100 / 196.875, exact);
 	ck_assert_uint_eq(limit[0], RES_NET);
 	plain.hw.network_Bps = 400e9; /* then NVLink and the copies limit, and there is room for both */
 	assert_rel(gather_s(1e9), 1.9375e9 / 300e9 + 72e-6, exact);
 	assert_rel(cost_op_s(&plain.cost, OP_REDUCE, 1e9), 20.072e-3, exact);
-	sharing_fluid.allocate(speed, limit, both, 2, &plain.cost, 1);
+	share(speed, limit, both, 2);
 	ck_assert(speed[0] == 1 && speed[1] == 1);
 	plain.workload.batch.nodes = 1; /* nothing of the network */
 	assert_rel(gather_s(1e9), 1.75e9 / 300e9, exact);

@@ -45,12 +45,15 @@ static double random_demand(bool has_ties)
 static void random_node(unsigned long seed, size_t n_ranks)
 {
 	const bool has_ties = seed % 2, has_weights = seed % 3;
+	size_t in_node = n_ranks;
 	struct cost *const cost = &node.rig.cost;
 	gsl_rng_set(node.rng, seed);
 	node.seed = seed;
 	node.n_ranks = n_ranks;
 	rig_init(&node.rig);
-	node.rig.hw.gpus = node.rig.workload.batch.gpus = (double)n_ranks;
+	while (below(2) || n_ranks % in_node != 0)
+		in_node = 1 + below(n_ranks);
+	node.rig.hw.gpus = node.rig.workload.batch.gpus = (double)in_node;
 	node.rig.hw.threads_per_core = (double)(1 + below(2));
 	cost_init(cost, &node.rig.hw, &node.rig.workload, 0, 0);
 	for (size_t kind = 0; kind < OP_N; kind++) {
@@ -58,25 +61,26 @@ static void random_node(unsigned long seed, size_t n_ranks)
 		class->dram_Bps = random_demand(has_ties);
 		class->hbm_Bps = random_demand(has_ties);
 		class->root_Bps = random_demand(has_ties);
+		class->network_Bps = random_demand(has_ties);
 		class->weight = !has_weights ? 1
 		    : has_ties               ? (double)(1 + below(2))
 					     : pow(4, 2 * gsl_rng_uniform(node.rng) - 1);
 		class->host_threads = class->lane == LANE_MAIN || class->lane == LANE_WORKER ? (double)(1 + below(12)) : 0;
 	}
-	cost->ranks_per_domain = (double)(1 + below(n_ranks < 9 ? n_ranks : 9));
-	cost->ranks_per_root = (double)(1 + below(n_ranks < 5 ? n_ranks : 5));
+	cost->ranks_per_domain = (double)(1 + below(in_node < 9 ? in_node : 9));
+	cost->ranks_per_root = (double)(1 + below(in_node < 5 ? in_node : 5));
 	cost->dram_Bps = has_ties ? (double)(1 + below(40)) : pow(10, 2 + 3 * gsl_rng_uniform(node.rng));
 	cost->root_Bps = below(4) ? cost->dram_Bps * (0.3 + gsl_rng_uniform(node.rng)) : INFINITY;
+	cost->network_Bps = below(2) ? cost->dram_Bps * (0.5 + gsl_rng_uniform(node.rng)) : 0;
 	node.rig.hw.hbm_Bps = below(4) ? cost->dram_Bps * (0.2 + gsl_rng_uniform(node.rng)) : INFINITY;
 }
 
-static void start(unsigned long seed, size_t n_ranks)
+static void start(void)
 {
-	random_node(seed, n_ranks);
 	arena_reset(&node.arena);
 	memset(node.kinds, IDLE, sizeof node.kinds);
-	speed_cache_init(&node.cache, &sharing_fluid, &node.rig.cost, n_ranks, &node.arena);
-	shares_init(&node.shares, &sharing_fluid, &node.rig.cost, n_ranks, &node.arena);
+	speed_cache_init(&node.cache, &sharing_fluid, &node.rig.cost, node.n_ranks, &node.arena);
+	shares_init(&node.shares, &sharing_fluid, &node.rig.cost, node.n_ranks, &node.arena);
 }
 
 /* A lane ends what it runs, or starts an operation that it may run. */
@@ -215,7 +219,8 @@ static void compare_with_one_question(void)
 START_TEST(speeds_are_those_of_plain_filling)
 {
 	for (unsigned long seed = 1; seed <= 300; seed++) {
-		start(seed, 1 + seed * 7 % RANKS_MAX);
+		random_node(seed, 1 + seed * 7 % RANKS_MAX);
+		start();
 		for (size_t instant = 0; instant < 20; instant++) {
 			for (size_t n = below(4 * node.n_ranks); n > 0; n--)
 				change();
@@ -230,7 +235,11 @@ END_TEST
 /* More questions than the table holds: places are given to others, and answers stay right. */
 START_TEST(places_are_reused)
 {
-	start(2, 18);
+	random_node(2, 18);
+	node.rig.cost.ranks_per_node = 18;
+	node.rig.cost.ranks_per_domain = 9;
+	node.rig.cost.dram_Bps = 1000;
+	start();
 	for (size_t instant = 0; instant < 20000; instant++) {
 		change();
 		ask();
@@ -245,11 +254,12 @@ END_TEST
 /* Ranks that nothing changed for are left as they are. */
 START_TEST(only_changes_are_answered)
 {
-	start(5, 6);
+	random_node(5, 6);
+	node.rig.cost.ranks_per_domain = node.rig.cost.ranks_per_root = 1;
+	node.rig.cost.network_Bps = 0;
+	start();
 	ask();
 	ck_assert_uint_eq(node.cache.n_answered, 0);
-	node.rig.cost.ranks_per_domain = node.rig.cost.ranks_per_root = 1;
-	speed_cache_init(&node.cache, &sharing_fluid, &node.rig.cost, 6, &node.arena);
 	speed_cache_start(&node.cache, 4, OP_H2D);
 	ask();
 	ck_assert_uint_eq(node.cache.n_answered, 1);
