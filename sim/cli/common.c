@@ -66,12 +66,37 @@ const char *common_scale_text(const struct common *c, struct arena *arena)
 	return text;
 }
 
+/* 192 for 192GiB */
+static int check_size(const char *name, double bytes, struct err *err)
+{
+	if (bytes > 0 && bytes < 1e6)
+		return err_set(err, STATUS_USAGE, "--%s %.10g: that is bytes; a size with its unit would be accepted, such as %.10gGiB", name,
+		    bytes, bytes);
+	return 0;
+}
+
+static int set_limits(struct hwprofile *hw, const struct common *c, struct err *err)
+{
+	if (check_size("gpu-mem", c->gpu_mem_bytes, err) || check_size("host-mem", c->host_mem_bytes, err) ||
+	    check_size("pinned-max", c->pinned_max_bytes, err))
+		return err->code;
+	if (c->gpu_mem_bytes <= 0 && c->host_mem_bytes <= 0 && c->pinned_max_bytes <= 0)
+		return 0;
+	hw->gpu_memory_bytes = c->gpu_mem_bytes > 0 ? c->gpu_mem_bytes : hw->gpu_memory_bytes;
+	hw->host_memory_bytes = c->host_mem_bytes > 0 ? c->host_mem_bytes : hw->host_memory_bytes;
+	hw->pinned_max_bytes = c->pinned_max_bytes > 0 ? c->pinned_max_bytes : hw->pinned_max_bytes;
+	hwprofile_rehash(hw);
+	return 0;
+}
+
 int common_hw(struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err)
 {
 	if (!c->hw)
 		return err_set(err, STATUS_USAGE, "--hw is missing: a shipped profile (dos list profiles) or a file");
-	const int code = hwprofile_load(hw, c->hw, arena, err);
-	return code ? code : common_scale(hw, c, arena, err);
+	int code = hwprofile_load(hw, c->hw, arena, err);
+	if (!code)
+		code = common_scale(hw, c, arena, err);
+	return code ? code : set_limits(hw, c, err);
 }
 
 int common_sharing(const struct sharing **sharing, const struct common *c, struct arena *arena, struct err *err)

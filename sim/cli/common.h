@@ -27,6 +27,7 @@ struct common {
 	bool has_checkpointing; /* --checkpointing is given */
 	int precision; /* enum precision */
 	bool has_precision;
+	double gpu_mem_bytes, host_mem_bytes, pinned_max_bytes; /* limits; 0: the profile's */
 	/* how it is simulated */
 	const char *contention;
 	int sync; /* enum sync */
@@ -51,6 +52,7 @@ enum common_group {
 	COMMON_SYNC = 64,
 	COMMON_OUTPUT = 128, /* always there */
 	COMMON_UNCERTAINTY = 256,
+	COMMON_LIMITS = 512, /* of memory */
 };
 
 /* What a command adds. */
@@ -80,7 +82,7 @@ void common_describe(const struct command *command, const struct common_visitor 
 /* The options of one group, for commands that take lists of values for them. */
 const struct opt *common_opts(enum common_group group, size_t *n_opts);
 
-/* Loads --hw (required) and scales it. */
+/* Loads --hw (required), scales it, and sets the limits of memory that are given. */
 int common_hw(struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err) MUST_CHECK;
 /* --scale on a profile. */
 int common_scale(struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err) MUST_CHECK;

@@ -47,6 +47,14 @@ static const struct opt batch_opts[] = {
     {.name = "precision", .kind = OPT_WORD, .offset = AT(precision), .words = precision_words,
         .arg = "bf16|fp16", .help = "16-bit format (default: the model file's, else bf16)", .given_offset = AT(has_precision)},
 };
+static const struct opt limit_opts[] = {
+    {.name = "gpu-mem", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(gpu_mem_bytes), .min = 1, .max = 1e15, .arg = "BYTES",
+        .help = "memory of one GPU, such as 24GiB (default: the profile's)"},
+    {.name = "host-mem", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(host_mem_bytes), .min = 1, .max = 1e18, .arg = "BYTES",
+        .help = "host memory of the node (default: the profile's)"},
+    {.name = "pinned-max", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(pinned_max_bytes), .min = 1, .max = 1e18,
+        .arg = "BYTES", .help = "most of it that may be pinned (default: the profile's)"},
+};
 static const struct opt contention_opts[] = {
     {.name = "contention", .kind = OPT_TEXT, .offset = AT(contention), .fallback = "fluid", .arg = "none|fluid|measured",
         .help = "how resources are shared"},
@@ -83,6 +91,7 @@ static const struct group {
 } groups[] = {
 #define GROUP(bit, opts, title) {bit, opts, sizeof(opts) / sizeof((opts)[0]), title}
     GROUP(COMMON_HW, hw_opts, "Machine:"),
+    GROUP(COMMON_LIMITS, limit_opts, NULL),
     GROUP(COMMON_MODEL, model_opts, "Model (a flag overrides the preset):"),
     GROUP(COMMON_POLICY, policy_opts, "Policy:"),
     GROUP(COMMON_BATCH, batch_opts, "Batch and partition:"),

@@ -11,7 +11,6 @@
 #include "sim/study/parallel.h"
 
 struct params {
-	double gpu_mem_bytes, host_mem_bytes, pinned_max_bytes;
 	double allowance_frac, tokens_per_batch;
 	long long jobs;
 	bool has_explain, is_exhaustive;
@@ -21,12 +20,6 @@ struct params {
 #define AT(member) offsetof(struct params, member)
 
 static const struct opt opts[] = {
-    {.name = "gpu-mem", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(gpu_mem_bytes), .min = 1, .max = 1e15, .arg = "BYTES",
-        .help = "memory of one GPU, such as 24GiB (default: the profile's)"},
-    {.name = "host-mem", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(host_mem_bytes), .min = 1, .max = 1e18, .arg = "BYTES",
-        .help = "host memory of the node (default: the profile's)"},
-    {.name = "pinned-max", .kind = OPT_NUMBER, .unit = UNIT_BYTES, .offset = AT(pinned_max_bytes), .min = 1, .max = 1e18,
-        .arg = "BYTES", .help = "most of it that may be pinned (default: the profile's)"},
     {.name = "allowance", .kind = OPT_NUMBER, .unit = UNIT_FRAC, .offset = AT(allowance_frac), .min = 0, .max = 0.9, .fallback = "5%",
         .arg = "F", .help = "share of GPU memory kept free for fragmentation"},
     {.name = "tokens-per-batch", .kind = OPT_NUMBER, .unit = UNIT_NONE, .offset = AT(tokens_per_batch), .min = 1, .max = 1e15,
@@ -46,24 +39,6 @@ static const struct opt opts[] = {
 
 /* ---- the question */
 
-/* 192 for 192GiB */
-static int check_size(const char *name, double bytes, struct err *err)
-{
-	if (bytes > 0 && bytes < 1e6)
-		return err_set(err, STATUS_USAGE, "--%s %.10g: that is bytes; a size with its unit would be accepted, such as %.10gGiB", name,
-		    bytes, bytes);
-	return 0;
-}
-
-static int check_sizes(const struct params *p, struct err *err)
-{
-	const int code = check_size("gpu-mem", p->gpu_mem_bytes, err);
-
-	if (code || check_size("host-mem", p->host_mem_bytes, err))
-		return err->code;
-	return check_size("pinned-max", p->pinned_max_bytes, err);
-}
-
 static void limit_memory(struct hwprofile *limited, const struct hwprofile *hw, const struct params *p)
 {
 	*limited = *hw;
@@ -79,9 +54,6 @@ static int make_query(struct plan_query *q, struct hwprofile *hw, struct opt_lis
 
 	if (common_trial(&input, hw, c, arena, err))
 		return err->code;
-	hw->gpu_memory_bytes = p->gpu_mem_bytes > 0 ? p->gpu_mem_bytes : hw->gpu_memory_bytes;
-	hw->host_memory_bytes = p->host_mem_bytes > 0 ? p->host_mem_bytes : hw->host_memory_bytes;
-	hw->pinned_max_bytes = p->pinned_max_bytes > 0 ? p->pinned_max_bytes : hw->pinned_max_bytes;
 	limit_memory(limited, hw, p);
 	*specs = c->policies;
 	if (specs->n == 0)
@@ -201,8 +173,6 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 	c->uncertainty = c->has_uncertainty ? c->uncertainty : default_samples;
 	int code = plan_config_check(&p->config, c, err);
 	if (!code)
-		code = check_sizes(p, err);
-	if (!code)
 		code = make_query(&query, hw, &specs, c, p, arena, err);
 	if (!code)
 		code = apply_workers(&specs, c, arena, err);
@@ -229,7 +199,7 @@ int command_plan(int argc, char **argv, struct err *err)
 	    .about = "Searches policies, their options, subgroup size, micro-batch, accumulation and checkpointing for the least time per token\n"
 	             "within the memory, and says why nothing else. What a flag or a SPEC fixes is not searched. Intervals are of 100 draws unless\n"
 	             "--uncertainty gives another number; 0 leaves them out. Exit 1: nothing fits.",
-	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC |
+	    .groups = COMMON_HW | COMMON_LIMITS | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC |
 	        COMMON_UNCERTAINTY,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),

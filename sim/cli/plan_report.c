@@ -84,6 +84,16 @@ static const char *add_count(const char *text, const char *flag, double value, s
 	return value > 0 ? arena_printf(arena, "%s --%s %.15g", text, flag, value) : text;
 }
 
+/* "8GiB" where that is what it is. */
+static const char *add_size(const char *text, const char *flag, double bytes, struct arena *arena)
+{
+	const double gib = bytes / 0x1p30;
+
+	if (bytes <= 0)
+		return text;
+	return gib == floor(gib) ? arena_printf(arena, "%s --%s %.0fGiB", text, flag, gib) : arena_printf(arena, "%s --%s %.15g", text, flag, bytes);
+}
+
 static const char *model_flags(const struct common *c, struct arena *arena)
 {
 	const char *text = c->model ? arena_printf(arena, " --model %s", c->model) : "";
@@ -107,6 +117,9 @@ const char *plan_report_command(const struct plan_report *r, struct arena *arena
 	    b->gpus, b->mbs, b->grad_accum, b->seq, b->subgroup_params, b->has_checkpointing ? "on" : "off");
 	text = add_count(text, "nodes", (double)c->nodes, arena);
 	text = add_count(text, "threads", (double)c->threads, arena);
+	text = add_size(text, "gpu-mem", c->gpu_mem_bytes, arena);
+	text = add_size(text, "host-mem", c->host_mem_bytes, arena);
+	text = add_size(text, "pinned-max", c->pinned_max_bytes, arena);
 	if (c->has_precision || b->precision == PRECISION_FP16)
 		text = arena_printf(arena, "%s --precision %s", text, b->precision == PRECISION_FP16 ? "fp16" : "bf16");
 	if (strcmp(c->contention, "fluid") != 0)

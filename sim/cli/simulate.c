@@ -188,7 +188,7 @@ int command_simulate(int argc, char **argv, struct err *err)
 	const struct command_line line = {.name = "simulate",
 	    .usage = "--hw H --model M --policy SPEC[,SPEC..] [OPTION]..",
 	    .about = "Predicts one training iteration: phases, memory, and what limits it. Exit 1: it does not fit.",
-	    .groups = COMMON_HW | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC |
+	    .groups = COMMON_HW | COMMON_LIMITS | COMMON_MODEL | COMMON_POLICY | COMMON_BATCH | COMMON_CONTENTION | COMMON_SCALE | COMMON_SYNC |
 	        COMMON_UNCERTAINTY,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),

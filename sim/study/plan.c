@@ -7,7 +7,7 @@
 
 #include "sim/study/parallel.h"
 
-enum { ROUND = 16 }; /* trials between two looks at the best: fixed, so that the threads decide nothing */
+enum { MISFITS_MAX = 64, ROUND = 16 }; /* trials between two looks at the best: fixed, so that the threads decide nothing */
 
 enum state { CELL_REFUSED, CELL_UNFIT, CELL_SLOWER_BATCH, CELL_SLOWER, CELL_OPEN, CELL_SIMULATED };
 
@@ -20,8 +20,18 @@ struct cell {
 	struct metrics metrics; /* simulated */
 };
 
+/* Alternatives of a policy that do not fit, by what they are short of at the least. */
+struct misfits {
+	struct misfit {
+		size_t batch, variant;
+		double shortage_frac;
+	} list[MISFITS_MAX];
+	size_t n;
+};
+
 struct search {
 	struct plan *plan;
+	struct misfits *misfits; /* [n_policies] */
 	size_t batch;
 	struct cell *cells; /* [n_variants] */
 	struct cell **open; /* sorted by bound */
@@ -163,13 +173,17 @@ static struct plan_choice choice_of(const struct search *s, const struct cell *c
 	return choice;
 }
 
-static void note_misfit(struct plan_policy *p, const struct search *s, const struct cell *cell)
+/* The first of equal ones stays. */
+static void note_misfit(struct search *s, const struct cell *cell)
 {
-	if (p->has_misfit && p->shortage_frac <= cell->shortage_frac)
-		return;
-	p->has_misfit = true;
-	p->misfit = choice_of(s, cell);
-	p->shortage_frac = cell->shortage_frac;
+	struct misfits *const m = &s->misfits[s->plan->space.variants[cell->variant].policy];
+	size_t at = m->n < MISFITS_MAX ? m->n++ : MISFITS_MAX;
+
+	for (; at > 0 && m->list[at - 1].shortage_frac > cell->shortage_frac; at--)
+		if (at < MISFITS_MAX)
+			m->list[at] = m->list[at - 1];
+	if (at < MISFITS_MAX)
+		m->list[at] = (struct misfit){s->batch, cell->variant, cell->shortage_frac};
 }
 
 /* Times are the same to the last digit where alternatives are: the first in order stays. */
@@ -183,8 +197,7 @@ static void note_simulated(struct search *s, struct cell *cell)
 		return;
 	if (!m->fits) {
 		cell->shortage_frac = shortage_frac(peaks, s->plan->query.hw);
-		cell->metrics.reason = NULL;
-		note_misfit(p, s, cell);
+		note_misfit(s, cell);
 		return;
 	}
 	const struct plan_choice choice = choice_of(s, cell);
@@ -224,7 +237,7 @@ static void list_open(struct search *s)
 		if (s->cells[i].state == CELL_OPEN)
 			s->open[s->n_open++] = &s->cells[i];
 		else if (s->cells[i].state == CELL_UNFIT && isfinite(s->cells[i].shortage_frac) && !p->has_best)
-			note_misfit(p, s, &s->cells[i]);
+			note_misfit(s, &s->cells[i]);
 	}
 	qsort(s->open, s->n_open, sizeof(*s->open), by_bound);
 }
@@ -275,15 +288,22 @@ static int run_in_full(struct plan *plan, struct plan_choice *choice, struct are
 	return 0;
 }
 
-/* The search has only bounds of what does not fit. */
-static int run_misfit(struct plan *plan, struct plan_policy *p, struct arena *arena, struct err *err)
+/* The search has only bounds of what does not fit: simulates from the least on, until no bound is below what is known. */
+static int run_misfits(struct plan *plan, struct plan_policy *p, const struct misfits *misfits, struct arena *arena, struct err *err)
 {
-	const struct metrics *const m = &p->misfit.metrics;
-
-	if (run_in_full(plan, &p->misfit, arena, err))
-		return err->code;
-	const double peaks[POOL_N] = {[POOL_GPU] = m->gpu_peak_bytes, [POOL_HOST] = m->host_peak_bytes};
-	p->shortage_frac = shortage_frac(peaks, plan->query.hw);
+	for (size_t i = 0; i < misfits->n && (!p->has_misfit || misfits->list[i].shortage_frac < p->shortage_frac); i++) {
+		struct plan_choice choice = {.batch = misfits->list[i].batch, .variant = misfits->list[i].variant};
+		const struct metrics *const m = &choice.metrics;
+		if (run_in_full(plan, &choice, arena, err))
+			return err->code;
+		const double peaks[POOL_N] = {[POOL_GPU] = m->gpu_peak_bytes, [POOL_HOST] = m->host_peak_bytes};
+		const double short_frac = shortage_frac(peaks, plan->query.hw);
+		if (p->has_misfit && short_frac >= p->shortage_frac)
+			continue;
+		p->has_misfit = true;
+		p->misfit = choice;
+		p->shortage_frac = short_frac;
+	}
 	return 0;
 }
 
@@ -298,14 +318,14 @@ static void explain_refusal(struct plan *plan, size_t policy, struct arena *aren
 	plan->policies[policy].refusal = plan_input(&input, plan, 0, v, arena, &err) ? arena_strdup(arena, err.text) : "";
 }
 
-static int finish(struct plan *plan, struct arena *arena, struct err *err)
+static int finish(struct plan *plan, const struct misfits *misfits, struct arena *arena, struct err *err)
 {
 	plan->best = plan->space.n_policies;
 	for (size_t i = 0; i < plan->space.n_policies; i++) {
 		struct plan_policy *const p = &plan->policies[i];
 		if (p->has_best && run_in_full(plan, &p->best, arena, err))
 			return err->code;
-		if (!p->has_best && p->has_misfit && run_misfit(plan, p, arena, err))
+		if (!p->has_best && run_misfits(plan, p, &misfits[i], arena, err))
 			return err->code;
 		if (!p->has_best && !p->has_misfit)
 			explain_refusal(plan, i, arena);
@@ -315,16 +335,18 @@ static int finish(struct plan *plan, struct arena *arena, struct err *err)
 	return 0;
 }
 
-static void search_all(struct plan *plan, struct arena *arena)
+static struct misfits *search_all(struct plan *plan, struct arena *arena)
 {
 	const size_t n = plan->space.n_variants, n_workers = plan->query.n_workers;
 	struct search s = {.plan = plan, .cells = arena_alloc(arena, n, sizeof(*s.cells)),
-	    .open = arena_alloc(arena, n, sizeof(*s.open)), .scratch = arena_zalloc(arena, n_workers, sizeof(*s.scratch))};
+	    .open = arena_alloc(arena, n, sizeof(*s.open)), .misfits = arena_zalloc(arena, plan->space.n_policies, sizeof(*s.misfits)),
+	    .scratch = arena_zalloc(arena, n_workers, sizeof(*s.scratch))};
 
 	for (; s.batch < plan->space.n_batches; s.batch++)
 		search_batch(&s);
 	for (size_t i = 0; i < n_workers; i++)
 		arena_release(&s.scratch[i]);
+	return s.misfits;
 }
 
 int plan_search(struct plan *plan, const struct plan_query *query, struct arena *arena, struct err *err)
@@ -335,8 +357,7 @@ int plan_search(struct plan *plan, const struct plan_query *query, struct arena 
 	plan->policies = arena_zalloc(arena, plan->space.n_policies, sizeof(*plan->policies));
 	for (size_t i = 0; i < plan->space.n_policies; i++)
 		plan->policies[i].policy = plan->space.policies[i];
-	search_all(plan, arena);
-	return finish(plan, arena, err);
+	return finish(plan, search_all(plan, arena), arena, err);
 }
 
 /* Times of what fits, then shortages, then what is refused. */

@@ -159,6 +159,44 @@ START_TEST(nothing_fits)
 }
 END_TEST
 
+/* What is missing over the limits, of an alternative as it is. */
+static double short_frac(const struct plan *plan, size_t batch, size_t variant)
+{
+	struct trial_input input;
+	struct trial trial;
+
+	arena_reset(&scratch);
+	if (plan_input(&input, plan, batch, variant, &scratch, &err) || trial_run(&trial, &input, &scratch, &err))
+		return INFINITY;
+	return plan_shortage(&trial.metrics, &hw, POOL_GPU) / hw.gpu_memory_bytes +
+	    plan_shortage(&trial.metrics, &hw, POOL_HOST) / hw.host_memory_bytes;
+}
+
+static const struct {
+	double gpu_bytes, host_bytes;
+} limits[] = {{4e8, 1e9}, {3e8, 12e9}, {7e8, 12e9}, {1e9, 5e8}, {6e8, 2e9}, {2e9, 1e8}};
+
+/* The misfit that is shown is short of the least of all. */
+START_TEST(misfit_is_the_nearest)
+{
+	struct plan plan;
+
+	hw.gpu_memory_bytes = limits[_i].gpu_bytes;
+	hw.host_memory_bytes = limits[_i].host_bytes;
+	query.keeps_words = true;
+	query.batch.subgroup_params = 0;
+	search(&plan);
+	for (size_t b = 0; b < plan.space.n_batches; b++)
+		for (size_t v = 0; v < plan.space.n_variants; v++)
+			if (!plan.policies[plan.space.variants[v].policy].has_best)
+				ck_assert_double_ge(short_frac(&plan, b, v), plan.policies[plan.space.variants[v].policy].shortage_frac - 1e-9);
+	for (size_t i = 0; i < plan.space.n_policies; i++)
+		if (!plan.policies[i].has_best)
+			assert_rel(plan.policies[i].shortage_frac, short_frac(&plan, plan.policies[i].misfit.batch,
+			    plan.policies[i].misfit.variant), 1e-9);
+}
+END_TEST
+
 START_TEST(batch_must_divide)
 {
 	struct plan plan;
@@ -332,6 +370,7 @@ Suite *plan_suite(void)
 	tcase_add_test(core, accumulation_is_searched_exactly);
 	tcase_add_test(core, threads_change_nothing);
 	tcase_add_test(core, nothing_fits);
+	tcase_add_loop_test(core, misfit_is_the_nearest, 0, N_ELEMENTS(limits));
 	tcase_add_test(core, batch_must_divide);
 	suite_add_tcase(suite, core);
 	tcase_add_checked_fixture(around, setup, teardown);
