@@ -23,6 +23,16 @@ static void set_fork(struct json_edit *edit, const struct ds_recommendation *wha
 		set_number(edit, DS_OPT "prefetch_optimizer_gap", what->stride);
 }
 
+static void keep_params(struct json_edit *edit, const struct ds_config *before)
+{
+	if (before->legacy_param.value == 1)
+		json_edit_set(edit, DS_ZERO "cpu_offload_param", "false");
+	if (before->legacy_params.value == 1)
+		json_edit_set(edit, DS_ZERO "cpu_offload_params", "false");
+	if (before->param_device != DS_DEVICE_NONE && before->legacy_param.value != 1 && before->legacy_params.value != 1)
+		json_edit_set(edit, DS_PARAM "device", "\"none\"");
+}
+
 static void set_all(struct json_edit *edit, const struct ds_recommendation *what, const struct ds_config *before)
 {
 	const bool sets_optimizer = what->device || !isnan(what->ratio) || what->sets_pin || what->sets_fork;
@@ -40,6 +50,8 @@ static void set_all(struct json_edit *edit, const struct ds_recommendation *what
 		set_fork(edit, what);
 	if (what->subgroup_params > 0)
 		set_number(edit, DS_ZERO "sub_group_size", what->subgroup_params);
+	if (what->keeps_params)
+		keep_params(edit, before);
 }
 
 /* The result says what was asked for: a key that is written with escapes is there twice then, which no configuration may be. */
@@ -47,6 +59,7 @@ static void assert_agrees(const struct ds_config *after, const struct ds_recomme
 {
 	assert(isnan(what->ratio) || after->ratio.value == what->ratio);
 	assert(!(what->subgroup_params > 0) || after->sub_group.value == what->subgroup_params);
+	assert(!what->keeps_params || after->param_device == DS_DEVICE_NONE);
 	assert(!what->sets_pin || after->pin.value == (what->pin ? 1 : 0));
 	assert(!what->sets_fork ||
 	    (after->fork_prefetch.value == (what->stride > 0 ? 1 : 0) &&

@@ -23,6 +23,7 @@ struct ds_recommendation {
 	bool sets_fork; /* the published fork's keys: */
 	double stride; /* 0: no prefetch */
 	bool is_async; /* gradients leave asynchronously */
+	bool keeps_params; /* on the GPUs: offload_param, where the file asks for it, becomes "none" */
 };
 
 /* The result is NUL-terminated and in the arena; `name` is what messages call the file. STATUS_INPUT. */

@@ -82,6 +82,7 @@ static struct ds_recommendation recommend(const struct plan_config_params *p, co
 	    .ratio = is_offloaded ? number(t, "ratio", 1, arena) : NAN,
 	    .subgroup_params = t->workload.batch.subgroup_params,
 	    .sets_pin = is_offloaded,
+	    .keeps_params = true,
 	    .pin = true,
 	    .sets_fork = p->has_fork && is_offloaded,
 	    .stride = number(t, "stride", 0, arena),
@@ -89,7 +90,7 @@ static struct ds_recommendation recommend(const struct plan_config_params *p, co
 }
 
 /* What of the plan the file does not say. */
-static void remark(const struct common *c, const char *name, const struct ds_config *config, const struct trial *t)
+static void remark(const struct common *c, const char *name, const struct ds_config *given, const struct ds_config *config, const struct trial *t)
 {
 	const struct batch *const b = &t->workload.batch;
 	double train, micro, accum;
@@ -97,8 +98,8 @@ static void remark(const struct common *c, const char *name, const struct ds_con
 	if (!ds_config_batch_sizes(&train, &micro, &accum, config, batch_dp(b)) || !(micro > 0 && accum > 0))
 		common_note(c, "%s leaves batch sizes open: the plan is for micro-batch %.0f, accumulation %.0f, checkpointing %s", name, b->mbs,
 		    b->grad_accum, b->has_checkpointing ? "on" : "off");
-	if (config->param_device != DS_DEVICE_NONE)
-		common_note(c, "%s: offload_param is kept, but not modelled: in the plan the parameters are on the GPUs", name);
+	if (given->param_device != DS_DEVICE_NONE)
+		common_note(c, "%s: offload_param becomes none: in the plan the parameters are on the GPUs, where they fit", name);
 }
 
 int plan_config_write(const struct plan_config_params *p, const struct trial *t, const struct common *c, struct arena *arena,
@@ -107,13 +108,15 @@ int plan_config_write(const struct plan_config_params *p, const struct trial *t,
 	const struct ds_recommendation what = recommend(p, t, arena);
 	const char *const name = file_text_name(p->ds_config);
 	struct file_replace file;
-	struct ds_config config;
+	struct ds_config given, config;
 	char *text, *result;
 	size_t n_bytes, n_result;
 
 	if (file_text_load(&text, &n_bytes, p->ds_config, err))
 		return err->code;
-	int code = ds_edit(&result, &n_result, name, text, n_bytes, &what, arena, err);
+	int code = ds_config_parse(&given, name, text, n_bytes, arena, err);
+	if (!code)
+		code = ds_edit(&result, &n_result, name, text, n_bytes, &what, arena, err);
 	free(text);
 	if (!code)
 		code = ds_config_parse(&config, name, result, n_result, arena, err);
@@ -121,7 +124,7 @@ int plan_config_write(const struct plan_config_params *p, const struct trial *t,
 		code = file_replace_open(&file, c->output, arena, err);
 	if (code)
 		return code;
-	remark(c, name, &config, t);
+	remark(c, name, &given, &config, t);
 	fwrite(result, 1, n_result, file.out);
 	return file_replace_commit(&file, err);
 }

@@ -24,3 +24,7 @@ dos plan $small --ds-config in.json -o out.json
 echo "exit $?"
 sed 's/"train_batch_size": 3, //; s/"overlap_comm": true/"offload_param": {"device": "cpu"}/' in.json >param.json
 dos plan $small --ds-config param.json -o out.json | grep -A 1 "^best  "
+diff param.json out.json
+dos check-config out.json --hw $tiny | grep -c offload_param
+sed 's/"offload_param": {"device": "cpu"}/"cpu_offload_params": true/' param.json >legacy.json
+dos plan $small --ds-config legacy.json -q -o - | grep -o '"cpu_offload_params": [a-z]*'
