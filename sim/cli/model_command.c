@@ -18,6 +18,7 @@ struct subject {
 	struct strides strides;
 	const struct uncertainty *uncertainty; /* NULL: no intervals */
 	const struct stride_outcome *outcomes; /* [strides.n] */
+	const char *misfit; /* why the best stride (of hybrid: fraction) does not fit; NULL: it does */
 };
 
 /* ---- lanes by name */
@@ -166,6 +167,8 @@ static void print_json(FILE *out, const struct subject *m)
 	jsonw_member_integer(&w, "n_subgroups", (long long)m->workload.n_subgroups);
 	jsonw_member_integer(&w, "stride_opt", (long long)s->stride_opt);
 	jsonw_member_number(&w, "stride_opt_update_s", s->points[s->stride_opt].update_s);
+	jsonw_member_bool(&w, "opt_fits", !m->misfit);
+	jsonw_member_string(&w, "opt_reason", m->misfit);
 	jsonw_member_number(&w, "fraction_opt_frac", s->fraction_opt_frac);
 	jsonw_member_number(&w, "fraction_opt_update_s", s->fraction_opt_s);
 	jsonw_member_number(&w, "stride_balance", s->stride_balance);
@@ -196,6 +199,8 @@ static void print_text(FILE *out, const struct subject *m, bool is_verbose)
 	fprintf(out, "\nstride_opt      %zu: %s\n", s->stride_opt,
 	    units_print(time, UNIT_SECONDS, s->points[s->stride_opt].update_s));
 	fprintf(out, "fraction_opt    %.3f: %s\n", s->fraction_opt_frac, units_print(time, UNIT_SECONDS, s->fraction_opt_s));
+	if (m->misfit)
+		fprintf(out, "fits            no: %s\n", m->misfit);
 	fprintf(out, "stride_balance  %.0f: %s, ", s->stride_balance, units_print(time, UNIT_SECONDS, s->stride_balance_s));
 	fprintf(out, "%s over stride_opt\n\n", units_print(share, UNIT_FRAC, s->stride_balance_loss_frac));
 	fprintf(out, "Lanes of %s:\n", s->stride_opt ? "a window of stride_opt" : "the update");
@@ -251,6 +256,42 @@ static int read_policy(struct interleave *how, double *workers, struct subject *
 	return use_interleave(how, &use, &m->workload, err);
 }
 
+/* The SPEC with the best value of what decides the share on the GPU. */
+static const char *best_spec(const struct subject *m, struct arena *arena, struct err *err)
+{
+	const char *text = NULL;
+	struct spec spec;
+
+	if (spec_parse(&spec, m->policy, arena, err))
+		return NULL;
+	for (size_t i = 0; i < spec.n_pairs; i++) {
+		const struct spec_pair *const pair = &spec.pairs[i];
+		const char *value = pair->value;
+		if (strcmp(pair->key, "mask") == 0)
+			continue;
+		if (strcmp(pair->key, "stride") == 0)
+			value = arena_printf(arena, "%zu", m->strides.stride_opt);
+		if (strcmp(pair->key, "fraction") == 0)
+			value = arena_printf(arena, "%.17g", m->strides.fraction_opt_frac);
+		text = arena_printf(arena, "%s%c%s=%s", text ? text : spec.name, text ? ',' : ':', pair->key, value);
+	}
+	return text ? text : spec.name;
+}
+
+/* The closed form knows no memory: simulated once. */
+static int judge_memory(struct subject *m, const struct shape *shape, const struct batch *batch, const struct common *c, struct arena *arena,
+    struct err *err)
+{
+	struct trial_input input = {.hw = m->hw, .shape = *shape, .batch = *batch, .policy = best_spec(m, arena, err),
+	    .threads = (double)c->threads, .sharing = &sharing_fluid};
+	struct trial trial;
+
+	if (!input.policy || trial_run(&trial, &input, arena, err))
+		return err->code;
+	m->misfit = trial.metrics.fits ? NULL : trial.metrics.reason;
+	return 0;
+}
+
 /* Intervals of the closed form; the model's error is that of simulations, which it agrees with. */
 static int find_outcomes(struct subject *m, const struct common *c, const struct interleave *how, double workers, struct arena *arena,
     struct err *err)
@@ -292,7 +333,8 @@ static int model(const struct common *c, struct arena *arena, struct err *err)
 	note_unread(c, specs.items[0]);
 	cost_init(&m->cost, hw, &m->workload, (double)c->threads, workers);
 	strides_init(&m->strides, &m->cost, &m->workload, &how, arena);
-	if (c->uncertainty > 0)
+	code = judge_memory(m, &shape, &batch, c, arena, err);
+	if (!code && c->uncertainty > 0)
 		code = find_outcomes(m, c, &how, workers, arena, err);
 	return code ? code : print(m, c, arena, err);
 }

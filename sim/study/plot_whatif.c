@@ -116,9 +116,10 @@ static int draw(struct plot *plot, const struct plot_source *source, const struc
 	plot_text(plot, "option", all->option ? all->option : "");
 	plot_number(plot, "best_value", all->best);
 	plot_heading(plot, "What each resource is worth",
-	    arena_printf(plot->arena, "%s on %s, %s, %.0f x %.0f sequences of %.0f tokens; iteration %s\n%s", trial->workload.shape.name,
+	    arena_printf(plot->arena, "%s on %s, %s, %.0f x %.0f sequences of %.0f tokens; iteration %s%s\n%s", trial->workload.shape.name,
 		input->hw->name, batch_gpus_text(&trial->workload.batch, plot->arena), trial->workload.batch.mbs,
-		trial->workload.batch.grad_accum, trial->workload.batch.seq, units_print(time, UNIT_SECONDS, sorted[0]->base_s), trial->policy),
+		trial->workload.batch.grad_accum, trial->workload.batch.seq, units_print(time, UNIT_SECONDS, sorted[0]->base_s),
+		trial->metrics.fits ? "" : "; it does not fit", trial->policy),
 	    arena_printf(plot->arena, "Profile %s: %s", input->hw->name, input->hw->summary), source);
 	return 0;
 }
