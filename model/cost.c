@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
+
 const char *const res_names[RES_N + 1] = {
 #define RES_TEXT(name, text) text,
 	RES_LIST(RES_TEXT)
@@ -103,17 +105,19 @@ static void set_collectives(struct cost *cost, const struct hwprofile *hw, const
 	struct op_class *const gather = &cost->classes[OP_GATHER], *const reduce = &cost->classes[OP_REDUCE];
 	const double n_ranks = batch_dp(batch), reduce_bytes_per_param = 2 * (n_ranks - 1) / n_ranks;
 	gather->s_per_unit = 1 / hw->all_gather_Bps;
+	cost->classes[OP_TP_REDUCE].s_per_unit = 1 / hw->all_gather_Bps; /* within a node */
 	reduce->s_per_unit = 1 / hw->reduce_params_per_s;
 	cost->ranks_per_node = batch->gpus;
 	cost->network_Bps = batch->nodes > 1 ? hw->network_Bps : 0;
 	if (batch->nodes <= 1)
 		return;
-	gather->s_per_unit = fmax(batch->gpus > 1 ? gather->s_per_unit : 0, 1 / hw->network_Bps);
-	reduce->s_per_unit = fmax(reduce->s_per_unit, reduce_bytes_per_param / hw->network_Bps);
-	gather->network_Bps = 1 / gather->s_per_unit / batch->gpus;
-	reduce->network_Bps = reduce_bytes_per_param / reduce->s_per_unit / batch->gpus;
+	const double tp = batch_tp(batch), ring_gpus = batch->gpus / tp; /* tp rings, each with so many GPUs of a node */
+	gather->s_per_unit = fmax(ring_gpus > 1 ? gather->s_per_unit : 0, tp / hw->network_Bps);
+	reduce->s_per_unit = fmax(reduce->s_per_unit, tp * reduce_bytes_per_param / hw->network_Bps);
+	gather->network_Bps = tp / gather->s_per_unit / batch->gpus;
+	reduce->network_Bps = tp * reduce_bytes_per_param / reduce->s_per_unit / batch->gpus;
 	gather->latency_s = reduce->latency_s =
-	    (batch->nodes - 1) * (hw->network_latency_s + (batch->gpus - 1) * hw->ring_latency_s);
+	    (batch->nodes - 1) * (hw->network_latency_s + (ring_gpus - 1) * hw->ring_latency_s);
 }
 
 /* One GEMM of m x k by k x n, n_batch of them in one launch. */
@@ -123,23 +127,24 @@ static double gemm_s(const struct hwprofile *hw, double m, double n, double k, d
 	return flop > 0 ? flop / curve_rate(&hw->gemm, cbrt(m * n * k * n_batch)) : 0;
 }
 
-/* E6: forward of one layer and one micro-batch on the GPU; backward does every GEMM twice. */
+/* E6: forward of one layer and one micro-batch on the GPU; backward does every GEMM twice. Tensor parallelism divides what E29 says. */
 static void set_layers(struct cost *cost, const struct hwprofile *hw, const struct workload *workload)
 {
 	const struct shape *const shape = &workload->shape;
 	const double tokens = workload->batch.mbs * workload->batch.seq, seq = workload->batch.seq;
-	const double q = shape->heads * shape->head_dim, kv = shape->kv_heads * shape->head_dim;
+	const double tp = batch_tp(&workload->batch), heads = shape->heads / tp, ffn = shape->ffn / tp, vocab = shape->vocab / tp;
+	const double q = heads * shape->head_dim, kv = shape->kv_heads / tp * shape->head_dim;
 	const double n_up = shape->arch == ARCH_LLAMA ? 2 : 1;
 	const double linear_s = gemm_s(hw, tokens, q + 2 * kv, shape->hidden, 1) + gemm_s(hw, tokens, shape->hidden, q, 1) +
-	    gemm_s(hw, tokens, n_up * shape->ffn, shape->hidden, 1) + gemm_s(hw, tokens, shape->hidden, shape->ffn, 1);
-	const double attention_s = 2 * gemm_s(hw, seq, seq, shape->head_dim, shape->heads * workload->batch.mbs);
-	const double scores = workload->batch.mbs * shape->heads * seq * seq;
-	const double activation_bytes = 2 * tokens * (2 * shape->hidden + q + 2 * kv + (n_up + 1) * shape->ffn);
+	    gemm_s(hw, tokens, n_up * ffn, shape->hidden, 1) + gemm_s(hw, tokens, shape->hidden, ffn, 1);
+	const double attention_s = 2 * gemm_s(hw, seq, seq, shape->head_dim, heads * workload->batch.mbs);
+	const double scores = workload->batch.mbs * heads * seq * seq;
+	const double activation_bytes = 2 * tokens * (2 * shape->hidden + q + 2 * kv + (n_up + 1) * ffn);
 	const double memory_s = (hw->softmax_bytes_per_score * scores + hw->elementwise_passes * activation_bytes) / hw->hbm_Bps;
 	cost->layer_forward_s = linear_s + attention_s + memory_s;
 	cost->layer_backward_s = 2 * cost->layer_forward_s;
 	/* head: GEMM, then loss over fp32 logits (about 5 passes of 4 bytes) */
-	cost->head_forward_s = gemm_s(hw, tokens, shape->vocab, shape->hidden, 1) + 20 * tokens * shape->vocab / hw->hbm_Bps;
+	cost->head_forward_s = gemm_s(hw, tokens, vocab, shape->hidden, 1) + 20 * tokens * vocab / hw->hbm_Bps;
 	cost->head_backward_s = 2 * cost->head_forward_s;
 }
 

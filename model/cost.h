@@ -60,7 +60,8 @@ extern const char *const lane_names[LANE_N];
 	X(H2D, H2D, BYTES, H2D, "h2d")                                                                                   \
 	X(D2H, D2H, BYTES, D2H, "d2h")                                                                                   \
 	X(GATHER, NET, BYTES, NET, "all-gather")                                                                         \
-	X(REDUCE, REDUCE, PARAMS, NET, "reduce-scatter")
+	X(REDUCE, REDUCE, PARAMS, NET, "reduce-scatter")                                                                    \
+	X(TP_REDUCE, NET, BYTES, NET, "tensor-parallel all-reduce")
 
 enum op_kind {
 #define OP_ENUM(name, lane, unit, res, text) OP_##name,

@@ -24,29 +24,36 @@ double tensors_moe_layers(const struct shape *shape)
 
 /* ---- one tensor, one linear layer, one norm */
 
-static void add(struct tensor_list *list, double n_params, int layer)
+/* What tensor parallelism does with it. */
+enum split { REPLICATED, DIVIDED };
+
+static void add(struct tensor_list *list, double n_params, enum split split, int layer)
 {
+	const double tp_params = split == DIVIDED ? n_params / list->tp : n_params; /* E27 */
+
 	if (list->tensors) {
-		const uint64_t gpus = (uint64_t)list->gpus;
+		const uint64_t dp = (uint64_t)list->dp;
 		list->tensors[list->n] = (struct tensor){
-		    .n_params = n_params, .rank_params = (double)(((uint64_t)n_params + gpus - 1) / gpus), .layer = layer};
+		    .n_params = tp_params, .rank_params = (double)(((uint64_t)tp_params + dp - 1) / dp), .layer = layer};
 	}
 	list->n++;
 	list->n_params += n_params;
+	list->tp_params += tp_params;
 }
 
-static void add_linear(struct tensor_list *list, double n_in, double n_out, bool has_bias, int layer)
+/* bias: DIVIDED where the outputs are, as each rank has some of them; REPLICATED where the inputs are and the outputs are summed. */
+static void add_linear(struct tensor_list *list, double n_in, double n_out, bool has_bias, enum split bias, int layer)
 {
-	add(list, n_in * n_out, layer);
+	add(list, n_in * n_out, DIVIDED, layer);
 	if (has_bias)
-		add(list, n_out, layer);
+		add(list, n_out, bias, layer);
 }
 
 static void add_norm(struct tensor_list *list, const struct shape *shape, double width, int layer)
 {
-	add(list, width, layer);
+	add(list, width, REPLICATED, layer);
 	if (shape->norm == NORM_LAYER || (shape->norm == NORM_OF_ARCH && shape->arch == ARCH_GPT))
-		add(list, width, layer); /* LayerNorm has a bias */
+		add(list, width, REPLICATED, layer); /* LayerNorm has a bias */
 }
 
 /* ---- parts of a layer */
@@ -58,16 +65,16 @@ static void add_attention(struct tensor_list *list, const struct shape *shape, i
 	const bool has_bias = shape->has_bias || shape->has_qkv_bias;
 
 	if (shape->has_split_tensors) {
-		add_linear(list, hidden, q, has_bias, layer);
-		add_linear(list, hidden, kv, has_bias, layer);
-		add_linear(list, hidden, kv, has_bias, layer);
+		add_linear(list, hidden, q, has_bias, DIVIDED, layer);
+		add_linear(list, hidden, kv, has_bias, DIVIDED, layer);
+		add_linear(list, hidden, kv, has_bias, DIVIDED, layer);
 	} else if (shape->arch == ARCH_GPT) {
-		add_linear(list, hidden, q + 2 * kv, has_bias, layer);
+		add_linear(list, hidden, q + 2 * kv, has_bias, DIVIDED, layer);
 	} else {
-		add_linear(list, hidden, q, has_bias, layer);
-		add_linear(list, hidden, 2 * kv, has_bias, layer);
+		add_linear(list, hidden, q, has_bias, DIVIDED, layer);
+		add_linear(list, hidden, 2 * kv, has_bias, DIVIDED, layer);
 	}
-	add_linear(list, q, hidden, shape->has_bias || shape->has_out_bias, layer);
+	add_linear(list, q, hidden, shape->has_bias || shape->has_out_bias, REPLICATED, layer);
 	if (shape->has_qk_norm) {
 		add_norm(list, shape, head_dim, layer);
 		add_norm(list, shape, head_dim, layer);
@@ -80,38 +87,38 @@ static void add_mlp(struct tensor_list *list, const struct shape *shape, double 
 	const bool has_bias = shape->has_bias || shape->has_mlp_bias;
 
 	if (shape->arch == ARCH_GPT) {
-		add_linear(list, hidden, ffn, has_bias, layer);
+		add_linear(list, hidden, ffn, has_bias, DIVIDED, layer);
 	} else if (shape->has_split_tensors) {
-		add_linear(list, hidden, ffn, has_bias, layer);
-		add_linear(list, hidden, ffn, has_bias, layer);
+		add_linear(list, hidden, ffn, has_bias, DIVIDED, layer);
+		add_linear(list, hidden, ffn, has_bias, DIVIDED, layer);
 	} else {
-		add_linear(list, hidden, 2 * ffn, has_bias, layer);
+		add_linear(list, hidden, 2 * ffn, has_bias, DIVIDED, layer);
 	}
-	add_linear(list, ffn, hidden, has_bias, layer);
+	add_linear(list, ffn, hidden, has_bias, REPLICATED, layer);
 }
 
 /* Router, experts, shared expert and its gate. */
 static void add_experts(struct tensor_list *list, const struct shape *shape, int layer)
 {
-	add(list, shape->hidden * shape->n_experts, layer);
+	add(list, shape->hidden * shape->n_experts, REPLICATED, layer);
 	for (size_t i = 0; i < (size_t)shape->n_experts; i++)
 		add_mlp(list, shape, shape->moe_ffn, layer);
 	if (shape->shared_ffn > 0)
 		add_mlp(list, shape, shape->shared_ffn, layer);
 	if (shape->shared_ffn > 0 && shape->has_shared_gate)
-		add(list, shape->hidden, layer);
+		add(list, shape->hidden, REPLICATED, layer);
 }
 
 /* ---- the model in order */
 
 void tensors_start(struct tensor_list *list, const struct shape *shape)
 {
-	add(list, shape->vocab * shape->embed_dim, TENSOR_NO_LAYER);
+	add(list, shape->vocab * shape->embed_dim, DIVIDED, TENSOR_NO_LAYER);
 	if (shape->positions > 0)
-		add(list, shape->positions * shape->hidden, TENSOR_NO_LAYER);
+		add(list, shape->positions * shape->hidden, REPLICATED, TENSOR_NO_LAYER);
 	if (shape->embed_dim != shape->hidden) {
-		add(list, shape->hidden * shape->embed_dim, TENSOR_NO_LAYER);
-		add(list, shape->embed_dim * shape->hidden, TENSOR_NO_LAYER);
+		add(list, shape->hidden * shape->embed_dim, REPLICATED, TENSOR_NO_LAYER);
+		add(list, shape->embed_dim * shape->hidden, REPLICATED, TENSOR_NO_LAYER);
 	}
 	if (shape->has_embed_norm)
 		add_norm(list, shape, shape->hidden, TENSOR_NO_LAYER);
@@ -153,14 +160,14 @@ void tensors_end(struct tensor_list *list, const struct shape *shape)
 	if (!shape->has_no_end_norm)
 		add_norm(list, shape, shape->hidden, TENSOR_NO_LAYER);
 	if (!shape->is_tied)
-		add(list, shape->vocab * shape->embed_dim, TENSOR_NO_LAYER);
+		add(list, shape->vocab * shape->embed_dim, DIVIDED, TENSOR_NO_LAYER);
 }
 
 /* A run of tensors that is repeated for the layers of one kind. */
 struct run {
 	const struct tensor *tensors; /* NULL: not made yet */
 	size_t n;
-	double n_params;
+	double n_params, tp_params;
 };
 
 static void repeat(struct tensor_list *list, const struct run *run, int layer)
@@ -173,11 +180,12 @@ static void repeat(struct tensor_list *list, const struct run *run, int layer)
 	}
 	list->n += run->n;
 	list->n_params += run->n_params;
+	list->tp_params += run->tp_params;
 }
 
 void tensors_layers(struct tensor_list *list, const struct shape *shape)
 {
-	struct run runs[2] = {{NULL, 0, 0}, {NULL, 0, 0}};
+	struct run runs[2] = {{.tensors = NULL}, {.tensors = NULL}};
 
 	assert(list->tensors);
 	for (int layer = 0; layer < (int)shape->layers; layer++) {
@@ -189,6 +197,9 @@ void tensors_layers(struct tensor_list *list, const struct shape *shape)
 		}
 		const struct tensor_list before = *list;
 		add_layer(list, shape, has_experts, layer);
-		*run = (struct run){list->tensors + before.n, list->n - before.n, list->n_params - before.n_params};
+		*run = (struct run){.tensors = list->tensors + before.n,
+		    .n = list->n - before.n,
+		    .n_params = list->n_params - before.n_params,
+		    .tp_params = list->tp_params - before.tp_params};
 	}
 }

@@ -2,6 +2,9 @@
  *
  * tensors: the parameters of a shape, tensor by tensor, in the order in which a model registers them: embedding, layers, end.
  *
+ * Tensor parallelism as in Megatron-LM (arXiv 1909.08053, section 3): matrices, their biases at the divided side and the embedding
+ * are divided; norms, positions and the other biases are on every rank. E27
+ *
  * Invariant: making a list twice gives the same; with tensors NULL it is only counted. The shape is complete (workload.h says
  * what 0 stands for).
  */
@@ -13,8 +16,9 @@
 struct tensor_list {
 	struct tensor *tensors; /* borrowed, room for all; NULL: count only */
 	size_t n;
-	double n_params;
-	double gpus; /* a rank's share is 1/gpus of each, rounded up */
+	double n_params; /* of the whole model */
+	double tp_params; /* of one tensor-parallel rank */
+	double dp, tp; /* a rank's share is 1/dp of a tensor-parallel rank's part, rounded up */
 };
 
 double tensors_head_dim(const struct shape *shape);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/hash.h"
+#include "model/parallel.h"
 #include "model/tensors.h"
 
 static const double params_max = 9007199254740992.0; /* 2^53: counts stay exact in a double */
@@ -19,7 +20,7 @@ double batch_ranks(const struct batch *batch)
 
 double batch_dp(const struct batch *batch)
 {
-	return batch_ranks(batch);
+	return batch_ranks(batch) / batch_tp(batch); /* E26 */
 }
 
 double batch_tokens(const struct batch *batch)
@@ -54,6 +55,8 @@ static void fill(struct workload *w)
 	batch->grad_accum = or_else(batch->grad_accum, 1);
 	batch->seq = or_else(batch->seq, 2048);
 	batch->subgroup_params = or_else(batch->subgroup_params, 1e8);
+	batch->zero_stage = or_else(batch->zero_stage, 3);
+	batch->tp = or_else(batch->tp, 1);
 }
 
 struct count {
@@ -82,6 +85,8 @@ static int check_batch(const struct batch *batch, struct err *err)
 	    {"--seq", batch->seq, 1, 1e9},
 	    {"--subgroup", batch->subgroup_params, 1, 1e15},
 	    {"--n-subgroups", batch->n_subgroups, 0, WORKLOAD_ITEMS_MAX},
+	    {"--zero", batch->zero_stage, 1, 3},
+	    {"--tp", batch->tp, 1, 1e6},
 	};
 
 	return check_counts(counts, sizeof(counts) / sizeof(counts[0]), err);
@@ -149,7 +154,7 @@ static int check_totals(const struct workload *w, double n_tensors, struct err *
 static int make_tensors(struct workload *w, struct arena *arena, struct err *err)
 {
 	const double n_moe = tensors_moe_layers(&w->shape), n_dense = w->shape.layers - n_moe;
-	struct tensor_list ends = {.gpus = batch_dp(&w->batch)}, dense = ends, moe = ends;
+	struct tensor_list ends = {.dp = batch_dp(&w->batch), .tp = w->batch.tp}, dense = ends, moe = ends;
 
 	tensors_start(&ends, &w->shape);
 	tensors_end(&ends, &w->shape);
@@ -157,13 +162,14 @@ static int make_tensors(struct workload *w, struct arena *arena, struct err *err
 	if (n_moe > 0)
 		tensors_moe_layer(&moe, &w->shape, 0);
 	w->n_params = ends.n_params + n_dense * dense.n_params + n_moe * moe.n_params;
+	w->tp_params = ends.tp_params + n_dense * dense.tp_params + n_moe * moe.tp_params;
 	const double n_tensors = (double)ends.n + n_dense * (double)dense.n + n_moe * (double)moe.n;
 	const int rc = check_totals(w, n_tensors, err);
 	if (rc)
 		return rc;
 	w->n_tensors = (size_t)n_tensors;
 	w->tensors = arena_alloc(arena, w->n_tensors, sizeof(*w->tensors));
-	struct tensor_list all = {.tensors = w->tensors, .gpus = batch_dp(&w->batch)};
+	struct tensor_list all = {.tensors = w->tensors, .dp = batch_dp(&w->batch), .tp = w->batch.tp};
 	tensors_start(&all, &w->shape);
 	tensors_layers(&all, &w->shape);
 	tensors_end(&all, &w->shape);
@@ -198,7 +204,8 @@ static int make_equal_subgroups(struct workload *w, struct arena *arena, struct 
 
 	w->is_update_only = true;
 	w->rank_params = n * size;
-	w->n_params = w->rank_params * batch_dp(&w->batch);
+	w->n_params = w->rank_params * batch_ranks(&w->batch);
+	w->tp_params = w->rank_params * batch_dp(&w->batch);
 	if (!(w->n_params <= params_max))
 		return err_set(err, STATUS_USAGE,
 		    "%.15g subgroups of %.15g on %.15g GPUs are %.4g parameters; up to 9e15 would be "
@@ -225,10 +232,13 @@ static unsigned long long content_hash(const struct workload *w)
 	    s->has_out_bias, s->has_mlp_bias, s->has_qk_norm, s->has_embed_norm, s->has_no_end_norm, (double)s->norm,
 	    (double)s->norm_order, s->embed_dim, s->n_experts, s->n_active_experts, s->moe_ffn, s->shared_ffn,
 	    s->has_shared_gate, s->dense_layers, s->moe_every};
+	const double parallel[] = {b->zero_stage, b->tp};
 	unsigned long long hash = hash_numbers(HASH_START, batch, sizeof(batch) / sizeof(batch[0]));
 
 	if (b->nodes > 1) /* one node keeps the hash it had before there were several */
 		hash = hash_number(hash, b->nodes);
+	if (!batch_is_plain(b)) /* likewise */
+		hash = hash_numbers(hash, parallel, sizeof(parallel) / sizeof(parallel[0]));
 	return w->is_update_only ? hash : hash_numbers(hash, shape, sizeof(shape) / sizeof(shape[0]));
 }
 
@@ -247,14 +257,15 @@ int workload_count(
 	*workload = (struct workload){.shape = *shape, .batch = *batch};
 	fill(workload);
 	int rc = check_batch(&workload->batch, err);
+	if (rc == 0 && !(workload->batch.n_subgroups > 0))
+		rc = check_shape(&workload->shape, err);
+	if (rc == 0)
+		rc = parallel_check(&workload->shape, &workload->batch, err);
 	if (rc == 0 && workload->batch.n_subgroups > 0) {
 		rc = make_equal_subgroups(workload, arena, err);
 	} else if (rc == 0) {
-		rc = check_shape(&workload->shape, err);
-		if (rc == 0)
-			workload->shape.head_dim = tensors_head_dim(&workload->shape);
-		if (rc == 0)
-			rc = make_tensors(workload, arena, err);
+		workload->shape.head_dim = tensors_head_dim(&workload->shape);
+		rc = make_tensors(workload, arena, err);
 		if (rc == 0)
 			make_subgroups(workload, arena);
 	}
@@ -331,7 +342,7 @@ double workload_head_flop(const struct workload *workload)
 
 double workload_layer_params(const struct workload *workload, int layer)
 {
-	struct tensor_list list = {.gpus = batch_dp(&workload->batch)};
+	struct tensor_list list = {.dp = batch_dp(&workload->batch), .tp = batch_tp(&workload->batch)};
 
 	if (workload->is_update_only)
 		return 0;
@@ -344,7 +355,7 @@ double workload_layer_params(const struct workload *workload, int layer)
 	} else {
 		tensors_dense_layer(&list, &workload->shape, layer);
 	}
-	return list.n_params;
+	return list.tp_params;
 }
 
 double workload_model_flop(const struct workload *workload)

@@ -2,9 +2,9 @@
  *
  * workload: a model, its batch and its partition, from a preset, a shape or equal subgroups.
  *
- * Tensors and their order are part of it, because a subgroup is a run of whole tensors: a rank's share is one part of each
- * tensor in as many as there are data parallel ranks (batch_dp), rounded up, and a subgroup closes at the first tensor at which the rank's shares reach the target size
- * (DeepSpeed ZeRO-3). Source of the order: published logs (num_elems and subgroup counts).
+ * Tensors and their order are part of it, because a subgroup is a run of whole tensors: a rank's share is 1/dp of what its
+ * tensor-parallel group keeps of each, rounded up (dp: the data-parallel degree), and a subgroup closes at the first tensor at which the
+ * rank's shares reach the target size (DeepSpeed ZeRO-3). Source of the order: published logs (num_elems and subgroup counts).
  *
  * Invariant (asserted by workload_build): subgroup parameters sum to rank_params; layers are in order.
  */
@@ -25,7 +25,7 @@ enum norm_order { NORMS_BEFORE, NORMS_FIRST, NORMS_AFTER, NORMS_LAST };
 enum precision { PRECISION_BF16, PRECISION_FP16 };
 
 /* What the user says. 0 means "not given": workload_build fills kv_heads (heads), ffn of ARCH_GPT (4 hidden), mbs and
- * nodes, grad_accum (1), seq (2048) and subgroup_params (1e8); the caller gives the rest. */
+ * nodes, grad_accum (1), seq (2048), subgroup_params (1e8), zero_stage (3) and tp (1); the caller gives the rest. */
 struct shape {
 	const char *name; /* preset, or "custom" */
 	enum arch arch;
@@ -60,12 +60,14 @@ struct batch {
 	enum precision precision;
 	double subgroup_params; /* target size S of a rank's subgroup */
 	double n_subgroups; /* > 0: that many equal subgroups of S, no tensors: an update alone */
+	double zero_stage; /* 1, 2, 3; 0: 3 */
+	double tp; /* tensor-parallel degree; 0: 1. The data-parallel one: batch_dp (parallel.h) */
 };
 
 enum { TENSOR_NO_LAYER = -1, WORKLOAD_ITEMS_MAX = 20000000 }; /* most tensors, most subgroups */
 
 struct tensor {
-	double n_params; /* whole tensor */
+	double n_params; /* what one tensor-parallel rank has of it: all of it without tensor parallelism */
 	double rank_params; /* a rank's share, padded */
 	int layer; /* 0..layers-1, TENSOR_NO_LAYER for embedding, final norm and head */
 	size_t subgroup; /* index of the subgroup that holds the rank's share */
@@ -84,6 +86,7 @@ struct workload {
 	struct subgroup *subgroups;
 	size_t n_subgroups;
 	double n_params; /* all parameters of the model */
+	double tp_params; /* of one tensor-parallel rank, which its data-parallel ranks partition: n_params without tensor parallelism */
 	double rank_params; /* padded share of one rank */
 	double max_subgroup_params;
 	unsigned long long content_hash;
@@ -99,8 +102,8 @@ extern const size_t n_shape_presets;
 const struct shape_preset *shape_preset_find(const char *name);
 
 /* Builds tensors and subgroups. Refuses (STATUS_USAGE) shapes that are not positive integers, heads that do not divide,
- * kv_heads that do not divide heads, and counts beyond what the tool can hold, saying which flag. Refuses mixtures of experts
- * (an update alone apart): their times are not modelled. */
+ * kv_heads that do not divide heads, what tensor parallelism does not divide, and counts beyond what the tool can hold, saying which
+ * flag. Refuses mixtures of experts (an update alone apart): their times are not modelled. */
 int workload_build(struct workload *workload, const struct shape *shape, const struct batch *batch, struct arena *arena,
     struct err *err) MUST_CHECK;
 /* The same for whoever counts and asks no times: mixtures of experts too. */
@@ -109,7 +112,7 @@ int workload_count(struct workload *workload, const struct shape *shape, const s
 
 /* Ranks of all nodes, a GPU each. */
 double batch_ranks(const struct batch *batch);
-/* Degree of data parallelism: ranks that share out states and gradients, and each take micro-batches of their own. */
+/* Degree of data parallelism: ranks that share out states and gradients, and each take micro-batches of their own: all over tp. E26 */
 double batch_dp(const struct batch *batch);
 /* Tokens of an iteration of all ranks. */
 double batch_tokens(const struct batch *batch);
@@ -127,7 +130,7 @@ double workload_layer_gemm_flop(const struct workload *workload);
 double workload_layer_attention_flop(const struct workload *workload);
 /* FLOPs of the output head's forward. */
 double workload_head_flop(const struct workload *workload);
-/* Parameters of layer (with norms), TENSOR_NO_LAYER: embedding, final norm and head together. */
+/* Parameters of layer (with norms) that one tensor-parallel rank has, TENSOR_NO_LAYER: embedding, final norm and head together. */
 double workload_layer_params(const struct workload *workload, int layer);
 /* Model FLOPs of an iteration of all ranks by the 6 P T rule with attention, without recomputation (for utilisation). P: the
  * layers' matrices, of experts the active ones, and the head; looking up an embedding is no FLOP. Like all FLOPs here 0 for an update alone. */

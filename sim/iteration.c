@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
+
 const char *const sync_names[] = {"phase", "all", NULL};
 
 static const double reduce_bucket_params = 5e8; /* DeepSpeed's default reduce_bucket_size */
@@ -28,6 +30,8 @@ struct pass {
 	struct layer_times times;
 	struct buckets buckets;
 	size_t iteration;
+	op_id tp_last; /* newest tensor-parallel collective: the default stream waits for it */
+	double kept_grad_bytes; /* gradients that stay on the GPU until backward ends: stage 1 */
 };
 
 static void bucket_add(struct bucket *bucket, const struct tensor *tensor, enum place place)
@@ -84,28 +88,43 @@ static double activation_bytes(const struct workload *w, const struct hwprofile 
 {
 	const struct shape *const s = &w->shape;
 	const double tokens = w->batch.mbs * w->batch.seq;
-	const double q = s->heads * s->head_dim, kv = s->kv_heads * s->head_dim;
+	const double tp = batch_tp(&w->batch), heads = s->heads / tp;
+	const double q = heads * s->head_dim, kv = s->kv_heads / tp * s->head_dim;
 	const double n_up = s->arch == ARCH_LLAMA ? 2 : 1;
-	const double scores = w->batch.mbs * s->heads * w->batch.seq * w->batch.seq;
+	const double scores = w->batch.mbs * heads * w->batch.seq * w->batch.seq;
 	const double score_bytes = hw->softmax_bytes_per_score > 0 ? 4 * scores : 0; /* two 16-bit copies, unfused */
-	return 2 * tokens * (4 * s->hidden + q + 2 * kv + (n_up + 1) * s->ffn) + score_bytes;
+	return 2 * tokens * (4 * s->hidden + q + 2 * kv + (n_up + 1) * s->ffn / tp) + score_bytes; /* E29 */
 }
 
-/* Bytes that a rank receives to gather parameters that are spread over the ranks. */
-static double gather_bytes(double n_params, double n_ranks)
+/* fp32 logits and a 16-bit copy; tensor parallelism divides the vocabulary. */
+static double logit_bytes(const struct workload *w)
 {
-	return 2 * n_params * (n_ranks - 1) / n_ranks;
+	return 6 * w->batch.mbs * w->batch.seq * w->shape.vocab / batch_tp(&w->batch);
 }
 
 static op_id gather(struct build *b, double n_params)
 {
-	const double n_ranks = batch_dp(&b->workload->batch);
-	return n_ranks > 1 ? build_enqueue(b, OP_GATHER, gather_bytes(n_params, n_ranks), NO_OP, NO_OP) : NO_OP;
+	const struct batch *const batch = &b->workload->batch;
+	if (batch_zero_stage(batch) < 3 || batch_dp(batch) <= 1)
+		return NO_OP;
+	return build_enqueue(b, OP_GATHER, parallel_gather_bytes(b->workload, n_params), NO_OP, NO_OP);
 }
 
-static op_id compute(struct build *b, double alone_s, op_id gathered)
+static op_id compute(struct pass *p, double alone_s, op_id gathered)
 {
-	return b->compute_last = build_enqueue(b, OP_COMPUTE, alone_s, b->compute_last, gathered);
+	struct build *const b = &p->b;
+	b->compute_last = build_enqueue(b, OP_COMPUTE, alone_s, b->compute_last, gathered);
+	if (p->tp_last != NO_OP)
+		schedule_dep(b->schedule, p->tp_last);
+	return b->compute_last;
+}
+
+/* n all-reduces of the activations that the newest compute made; the next compute waits for them. E28 */
+static void tp_reduce(struct pass *p, double n)
+{
+	struct build *const b = &p->b;
+	if (batch_tp(&b->workload->batch) > 1)
+		p->tp_last = build_enqueue(b, OP_TP_REDUCE, n * parallel_reduce_bytes(b->workload), b->compute_last, p->tp_last);
 }
 
 static void hold(struct build *b, op_id op, bool at_end, enum mem mem, double bytes)
@@ -124,26 +143,49 @@ static void forward(struct pass *p)
 							     : activation_bytes(w, cost->hw);
 	const double layer_params = workload_layer_params(w, 0);
 	op_id gathered = gather(b, layer_params);
+	tp_reduce(p, 1); /* of the embedding */
 	for (int layer = 0; layer < n_layers; layer++) {
-		hold(b, compute(b, p->times.forward_s, gathered), false, MEM_ACTIVATIONS, kept_bytes);
-		gathered = gather(b, layer + 1 < n_layers ? layer_params : w->shape.vocab * w->shape.hidden);
+		hold(b, compute(p, p->times.forward_s, gathered), false, MEM_ACTIVATIONS, kept_bytes);
+		tp_reduce(p, 2);
+		gathered = gather(b, layer + 1 < n_layers ? layer_params : w->shape.vocab * w->shape.hidden / batch_tp(&w->batch));
 		build_main(b, OP_LAUNCH, p->times.forward_launch_s);
 	}
-	compute(b, p->times.head_forward_s, gathered);
-	hold(b, b->compute_last, false, MEM_ACTIVATIONS, 6 * w->batch.mbs * w->batch.seq * w->shape.vocab);
+	compute(p, p->times.head_forward_s, gathered);
+	hold(b, b->compute_last, false, MEM_ACTIVATIONS, logit_bytes(w));
 }
 
 static void flush_buckets(struct pass *p, int layer, double micro_batch, size_t *next)
 {
 	struct build *const b = &p->b;
 	const struct policy_use *const use = p->plan->use;
+	const bool is_stage1 = batch_zero_stage(&b->workload->batch) == 1; /* adds up on the GPU, and reduces once */
+	const bool is_last = micro_batch + 1 == b->workload->batch.grad_accum;
 	for (; *next < p->buckets.n && p->buckets.layer[*next] == layer; ++*next) {
 		struct bucket bucket = p->buckets.list[*next];
 		bucket.compute = b->compute_last;
-		bucket.is_first_micro_batch = micro_batch == 0;
-		bucket.is_last_micro_batch = micro_batch + 1 == b->workload->batch.grad_accum;
-		use->policy->flush(b, use->params, &bucket);
+		bucket.is_first_micro_batch = is_stage1 || micro_batch == 0;
+		bucket.is_last_micro_batch = is_last;
+		if (is_last || !is_stage1)
+			use->policy->flush(b, use->params, &bucket);
 	}
+}
+
+/* Stage 1: every rank keeps all gradients, from the first micro-batch that has them until they are reduced. */
+static void keep_gradients(struct pass *p, int layer, double micro_batch)
+{
+	struct build *const b = &p->b;
+	if (batch_zero_stage(&b->workload->batch) != 1 || micro_batch > 0)
+		return;
+	const double bytes = 2 * workload_layer_params(b->workload, layer);
+	hold(b, b->compute_last, false, MEM_GRADS, bytes);
+	p->kept_grad_bytes += bytes;
+}
+
+static void drop_gradients(struct pass *p)
+{
+	if (p->kept_grad_bytes > 0)
+		hold(&p->b, p->b.main_last, true, MEM_GRADS, -p->kept_grad_bytes);
+	p->kept_grad_bytes = 0;
 }
 
 static void backward(struct pass *p, double micro_batch)
@@ -157,13 +199,17 @@ static void backward(struct pass *p, double micro_batch)
 	const double working_bytes = (has_ckpt ? all_bytes : 0) + 2 * layer_params; /* recomputed, and the layer's gradients */
 	size_t next = 0;
 	op_id gathered = gather(b, layer_params);
-	compute(b, p->times.head_backward_s, NO_OP);
-	hold(b, b->compute_last, true, MEM_ACTIVATIONS, -6 * w->batch.mbs * w->batch.seq * w->shape.vocab);
+	compute(p, p->times.head_backward_s, NO_OP);
+	hold(b, b->compute_last, true, MEM_ACTIVATIONS, -logit_bytes(w));
+	keep_gradients(p, TENSOR_NO_LAYER, micro_batch);
+	tp_reduce(p, 1); /* of the head */
 	flush_buckets(p, TENSOR_NO_LAYER, micro_batch, &next);
 	for (int layer = (int)w->shape.layers - 1; layer >= 0; layer--) {
-		const op_id op = compute(b, p->times.backward_s, gathered);
+		const op_id op = compute(p, p->times.backward_s, gathered);
 		hold(b, op, false, MEM_ACTIVATIONS, working_bytes);
 		hold(b, op, true, MEM_ACTIVATIONS, -working_bytes - kept_bytes);
+		keep_gradients(p, layer, micro_batch);
+		tp_reduce(p, has_ckpt ? 4 : 2); /* recomputing repeats those of forward */
 		gathered = layer > 0 ? gather(b, layer_params) : NO_OP;
 		build_main(b, OP_LAUNCH, p->times.backward_launch_s);
 		flush_buckets(p, layer, micro_batch, &next);
@@ -178,6 +224,7 @@ static void end_phase(struct pass *p, enum phase phase)
 		build_wait_all(b);
 	} else if (phase == PHASE_FORWARD || phase == PHASE_BACKWARD) {
 		build_wait(b, b->compute_last);
+		build_wait(b, p->tp_last);
 		if (phase == PHASE_BACKWARD)
 			build_wait(b, b->reduce_last);
 	}
@@ -201,6 +248,14 @@ static void start_step(struct build *b)
 		build_main(b, OP_HOST, host_s);
 }
 
+/* Stages 1 and 2: every rank has all parameters, so the updated parts go to all, and MAIN waits. E26 */
+static void gather_updated(struct build *b)
+{
+	const double bytes = parallel_update_gather_bytes(b->workload);
+	if (bytes > 0)
+		build_wait(b, build_enqueue(b, OP_GATHER, bytes, b->push_last, NO_OP));
+}
+
 static void one_iteration(struct pass *p)
 {
 	struct build *const b = &p->b;
@@ -221,8 +276,10 @@ static void one_iteration(struct pass *p)
 		end_phase(p, PHASE_FORWARD);
 		end_phase(p, PHASE_BACKWARD);
 	}
+	drop_gradients(p);
 	start_step(b);
 	use->policy->update(b, use->params);
+	gather_updated(b);
 	b->policy_state = NULL;
 	end_phase(p, PHASE_UPDATE);
 	if (b->workload->is_update_only)
@@ -238,14 +295,15 @@ static void hold_common(struct build *b)
 	const struct workload *const w = b->workload;
 	const struct hwprofile *const hw = b->schedule->cost->hw;
 	double *const gpu = b->schedule->resident_bytes[POOL_GPU];
-	gpu[MEM_PARAMS] += 2 * w->rank_params;
+	const bool is_partitioned = batch_zero_stage(&w->batch) == 3;
+	gpu[MEM_PARAMS] += 2 * (is_partitioned ? w->rank_params : w->tp_params); /* E27 */
 	gpu[MEM_RESERVED] += hw->gpu_reserved_bytes;
 	b->schedule->resident_bytes[POOL_HOST][MEM_RESERVED] += hw->host_reserved_bytes / w->batch.gpus;
 	if (w->is_update_only)
 		return;
-	gpu[MEM_BUCKETS] += 2 * fmin(reduce_bucket_params, w->n_params);
-	if (batch_dp(&w->batch) > 1)
-		gpu[MEM_GATHERED] += 2 * fmin(hw->live_params, w->n_params);
+	gpu[MEM_BUCKETS] += 2 * fmin(reduce_bucket_params, w->tp_params);
+	if (is_partitioned && batch_dp(&w->batch) > 1)
+		gpu[MEM_GATHERED] += 2 * fmin(hw->live_params, w->tp_params);
 }
 
 void iteration_build(struct schedule *schedule, const struct iteration_plan *plan)
@@ -264,6 +322,7 @@ void iteration_build(struct schedule *schedule, const struct iteration_plan *pla
 	for (size_t rank = 0; rank < plan->n_ranks; rank++) {
 		pass.b = (struct build){.schedule = schedule, .workload = plan->workload, .places = plan->places,
 		    .main_last = NO_OP, .worker_last = NO_OP, .push_last = NO_OP, .reduce_last = NO_OP, .compute_last = NO_OP};
+		pass.tp_last = NO_OP;
 		schedule->rank = (uint16_t)rank;
 		schedule->phase = PHASE_FORWARD;
 		if (rank == 0) {

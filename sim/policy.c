@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/parallel.h"
+
 #define POLICY(name) extern const struct policy policy_##name;
 #include "policy_list.inc"
 #undef POLICY
@@ -40,6 +42,13 @@ static int unknown_policy(const char *name, struct arena *arena, struct err *err
 int policy_check(const struct policy *policy, const void *params, struct err *err)
 {
 	return policy->check ? policy->check(params, err) : 0;
+}
+
+int policy_check_stage(const struct policy *policy, const void *params, const struct batch *batch, struct err *err)
+{
+	const int stage = batch_zero_stage(batch);
+	const char *const need = stage < 3 && policy->needs_zero3 ? policy->needs_zero3(params) : NULL;
+	return need ? err_set(err, STATUS_USAGE, "--zero %d: %s: %s", stage, policy->name, need) : 0;
 }
 
 int policy_use_parse(struct policy_use *use, const char *text, struct arena *arena, struct err *err)

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "model/parallel.h"
+
 const char *const flush_names[] = {"async", "blocking", NULL};
 const char *const grads_names[] = {"fp32", "bf16", NULL};
 const char *const unscale_names[] = {"fused", "separate", NULL};
@@ -35,11 +37,14 @@ static void hold_streamed(struct build *b, const struct bucket *bucket)
 
 void steps_flush_zero3(struct build *b, const struct bucket *bucket, enum flush flush, double host_bytes)
 {
+	const bool has_round_trip = batch_zero_stage(&b->workload->batch) == 3; /* stages 1 and 2 send what the update needs, once */
 	accumulate(b, bucket);
-	reduce_stream(b, OP_D2H, 2 * bucket->rank_params, NO_OP);
+	if (has_round_trip || !bucket->is_last_micro_batch)
+		reduce_stream(b, OP_D2H, 2 * bucket->rank_params, NO_OP);
 	if (!bucket->is_last_micro_batch)
 		return;
-	reduce_stream(b, OP_H2D, 2 * bucket->rank_params, NO_OP);
+	if (has_round_trip)
+		reduce_stream(b, OP_H2D, 2 * bucket->rank_params, NO_OP);
 	reduce_stream(b, OP_GPU_NORM, bucket->rank_params, NO_OP);
 	hold_streamed(b, bucket);
 	if (flush == FLUSH_BLOCKING) {

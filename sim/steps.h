@@ -19,7 +19,8 @@ extern const char *const unscale_names[];
 
 /* Gradients of one bucket as DeepSpeed ZeRO-3 offload moves them, on the serial reduce stream: reduce-scatter, 16-bit round trip
  * over PCIe (accumulating with earlier micro-batches), then the host copy of the CPU-updated part: blocking pageable
- * conversion on MAIN, or asynchronous pinned D2H of `host_bytes` per parameter. Streamed parts stay on the GPU. */
+ * conversion on MAIN, or asynchronous pinned D2H of `host_bytes` per parameter. Streamed parts stay on the GPU. Stages 1 and 2 have no
+ * round trip beyond that of accumulation. */
 void steps_flush_zero3(struct build *b, const struct bucket *bucket, enum flush flush, double host_bytes);
 /* The same without the round trip: only what the CPU needs crosses PCIe. */
 void steps_flush_direct(struct build *b, const struct bucket *bucket, double host_bytes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/config_file.h"
+#include "model/parallel.h"
 #include "sim/study/specs.h"
 
 void common_note(const struct common *c, const char *fmt, ...)
@@ -214,6 +215,8 @@ static void fill_batch(struct batch *batch, const struct common *c)
 {
 	*batch = (struct batch){.gpus = (double)c->gpus,
 	    .nodes = (double)c->nodes,
+	    .zero_stage = (double)c->zero_stage,
+	    .tp = (double)c->tp,
 	    .mbs = (double)c->mbs,
 	    .grad_accum = (double)c->grad_accum,
 	    .seq = (double)c->seq,
@@ -294,8 +297,8 @@ const char *common_context(const struct trial *trial, const struct trial_input *
 {
 	const struct workload *const w = &trial->workload;
 	char params[UNITS_TEXT_MAX], subgroup[UNITS_TEXT_MAX];
-	const char *text = arena_printf(arena, "%s on %s: %s parameters, %s", w->shape.name, input->hw->name,
-	    units_print(params, UNIT_PARAMS, w->n_params), batch_gpus_text(&w->batch, arena));
+	const char *text = arena_printf(arena, "%s on %s: %s parameters, %s%s", w->shape.name, input->hw->name,
+	    units_print(params, UNIT_PARAMS, w->n_params), batch_gpus_text(&w->batch, arena), batch_parallel_text(&w->batch, arena));
 
 	if (!w->is_update_only)
 		text = arena_printf(arena, "%s, %.0f x %.0f tokens%s%s", text, w->batch.mbs, w->batch.seq,

@@ -21,7 +21,7 @@ struct common {
 	struct opt_list policies;
 	/* shape and batch */
 	long long layers, hidden, heads, kv_heads, ffn, vocab;
-	long long gpus, nodes, mbs, grad_accum, seq, n_subgroups, threads, workers;
+	long long gpus, nodes, zero_stage, tp, mbs, grad_accum, seq, n_subgroups, threads, workers;
 	double subgroup_params;
 	int checkpointing; /* 0: on */
 	bool has_checkpointing; /* --checkpointing is given */

@@ -34,6 +34,8 @@ static const struct opt policy_opts[] = {
 static const struct opt batch_opts[] = {
     COUNT("gpus", gpus, 1e6, "GPUs of a node, one rank each (default: the profile's)"),
     COUNT("nodes", nodes, 1e6, "identical nodes; the profile must know their network (default 1)"),
+    COUNT("zero", zero_stage, 3, "ZeRO stage: 1, 2 or 3 (default 3)"),
+    COUNT("tp", tp, 1e6, "GPUs that divide every layer among them, tensor parallelism (default 1)"),
     COUNT("mbs", mbs, 1e6, "sequences a GPU and micro-batch (default 1)"),
     COUNT("grad-accum", grad_accum, 1e6, "micro-batches an iteration (default 1)"),
     COUNT("seq", seq, 1e9, "tokens a sequence (default 2048)"),

@@ -182,7 +182,8 @@ static int log_options(struct fit_log_options *options, const struct common *c, 
 	if (has_shape && common_workload(&options->shape, &options->batch, c, arena, err))
 		return err->code;
 	if (!has_shape)
-		options->batch = (struct batch){.gpus = (double)c->gpus, .nodes = (double)c->nodes, .mbs = (double)c->mbs, .grad_accum = (double)c->grad_accum,
+		options->batch = (struct batch){.gpus = (double)c->gpus, .nodes = (double)c->nodes, .zero_stage = (double)c->zero_stage,
+		    .tp = (double)c->tp, .mbs = (double)c->mbs, .grad_accum = (double)c->grad_accum,
 		    .seq = (double)c->seq, .subgroup_params = c->subgroup_params, .precision = (enum precision)c->precision};
 	options->batch.has_checkpointing = c->checkpointing == 0;
 	options->has_checkpointing = has_shape;

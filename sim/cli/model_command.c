@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
+#include "sim/cli/trial_print.h"
 #include "sim/cli/uncertainty.h"
 #include "sim/study/stride_interval.h"
 #include "sim/study/use_interleave.h"
@@ -119,6 +121,12 @@ static struct table *strides_table(const struct subject *m, bool has_all)
 
 /* ---- formats */
 
+/* All-gather of the new parameters, the same behind every stride; 0 at stage 3. */
+static double gather_s(const struct subject *m)
+{
+	return cost_op_s(&m->cost, OP_GATHER, parallel_update_gather_bytes(&m->workload));
+}
+
 /* Of the best stride; those of the others are in the list of strides. */
 static void json_intervals(struct jsonw *w, const struct subject *m)
 {
@@ -162,6 +170,7 @@ static void print_json(FILE *out, const struct subject *m)
 	jsonw_member_number(&w, "n_params", m->workload.n_params);
 	jsonw_member_number(&w, "gpus", m->workload.batch.gpus);
 	jsonw_member_number(&w, "nodes", m->workload.batch.nodes);
+	trial_json_parallel(&w, &m->workload.batch);
 	jsonw_member_number(&w, "threads", m->cost.threads);
 	jsonw_member_number(&w, "subgroup_params", m->workload.batch.subgroup_params);
 	jsonw_member_integer(&w, "n_subgroups", (long long)m->workload.n_subgroups);
@@ -176,6 +185,8 @@ static void print_json(FILE *out, const struct subject *m)
 	jsonw_member_number(&w, "stride_balance_loss_frac", s->stride_balance_loss_frac);
 	lanes_json(&w, "lanes", &s->lanes);
 	lanes_json(&w, "idle_lanes", &s->idle_lanes);
+	if (gather_s(m) > 0)
+		jsonw_member_number(&w, "update_gather_s", gather_s(m));
 	if (m->outcomes)
 		json_intervals(&w, m);
 	jsonw_key(&w, "strides");
@@ -202,7 +213,11 @@ static void print_text(FILE *out, const struct subject *m, bool is_verbose)
 	if (m->misfit)
 		fprintf(out, "fits            no: %s\n", m->misfit);
 	fprintf(out, "stride_balance  %.0f: %s, ", s->stride_balance, units_print(time, UNIT_SECONDS, s->stride_balance_s));
-	fprintf(out, "%s over stride_opt\n\n", units_print(share, UNIT_FRAC, s->stride_balance_loss_frac));
+	fprintf(out, "%s over stride_opt\n", units_print(share, UNIT_FRAC, s->stride_balance_loss_frac));
+	if (gather_s(m) > 0)
+		fprintf(out, "all-gather      %s more behind every update: ZeRO-%d has all parameters on every rank\n",
+		    units_print(time, UNIT_SECONDS, gather_s(m)), batch_zero_stage(&m->workload.batch));
+	putc('\n', out);
 	fprintf(out, "Lanes of %s:\n", s->stride_opt ? "a window of stride_opt" : "the update");
 	lanes_text(out, "with dram", &s->lanes);
 	lanes_text(out, "without", &s->idle_lanes);

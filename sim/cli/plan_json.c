@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/cli/plan_report.h"
+#include "sim/cli/trial_print.h"
 #include "sim/cli/uncertainty.h"
 
 enum { KEY_MAX = 32 };
@@ -27,6 +28,7 @@ static void json_batch(struct jsonw *w, const struct workload *workload, double 
 
 	jsonw_member_number(w, "gpus", b->gpus);
 	jsonw_member_number(w, "nodes", b->nodes);
+	trial_json_parallel(w, b);
 	jsonw_member_number(w, "mbs", b->mbs);
 	jsonw_member_number(w, "grad_accum", b->grad_accum);
 	jsonw_member_number(w, "seq", b->seq);

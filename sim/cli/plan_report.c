@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
+
 bool plan_report_has_best(const struct plan_report *r)
 {
 	return r->plan->best < r->plan->space.n_policies;
@@ -116,6 +118,8 @@ const char *plan_report_command(const struct plan_report *r, struct arena *arena
 	text = arena_printf(arena, "%s --gpus %.0f --mbs %.0f --grad-accum %.0f --seq %.0f --subgroup %.15g --checkpointing %s", text,
 	    b->gpus, b->mbs, b->grad_accum, b->seq, b->subgroup_params, b->has_checkpointing ? "on" : "off");
 	text = add_count(text, "nodes", (double)c->nodes, arena);
+	if (!batch_is_plain(b))
+		text = arena_printf(arena, "%s --zero %d --tp %.0f", text, batch_zero_stage(b), batch_tp(b));
 	text = add_count(text, "threads", (double)c->threads, arena);
 	text = add_size(text, "gpu-mem", c->gpu_mem_bytes, arena);
 	text = add_size(text, "host-mem", c->host_mem_bytes, arena);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/cli/plan_report.h"
 #include "sim/cli/uncertainty.h"
 
@@ -29,8 +30,8 @@ static void print_head(FILE *out, const struct plan_report *r, struct arena *are
 	const struct hwprofile *const hw = r->plan->query.hw;
 	struct texts t;
 
-	fprintf(out, "%-*s%s on %s: %s parameters, %s, %.0f tokens a sequence, contention %s\n", LABEL, "plan", w->shape.name,
-	    hw->name, units_print(t.a, UNIT_PARAMS, w->n_params), batch_gpus_text(&w->batch, arena), w->batch.seq,
+	fprintf(out, "%-*s%s on %s: %s parameters, %s%s, %.0f tokens a sequence, contention %s\n", LABEL, "plan", w->shape.name,
+	    hw->name, units_print(t.a, UNIT_PARAMS, w->n_params), batch_gpus_text(&w->batch, arena), batch_parallel_text(&w->batch, arena), w->batch.seq,
 	    r->plan->query.sharing->name);
 	fprintf(out, "%-*s%s of GPU memory", LABEL, "limits", units_print(t.a, UNIT_BYTES, hw->gpu_memory_bytes));
 	if (r->allowance_frac > 0)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/study/replay.h"
 #include "traces/chrome_trace.h"
 
@@ -40,7 +41,8 @@ static void batch_flags(struct batch *batch, const struct common *c)
 		long long given;
 		double *member;
 	} flags[] = {
-	    {c->gpus, &batch->gpus}, {c->nodes, &batch->nodes}, {c->mbs, &batch->mbs}, {c->grad_accum, &batch->grad_accum}, {c->seq, &batch->seq}};
+	    {c->gpus, &batch->gpus}, {c->nodes, &batch->nodes}, {c->zero_stage, &batch->zero_stage}, {c->mbs, &batch->mbs},
+	    {c->grad_accum, &batch->grad_accum}, {c->seq, &batch->seq}};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (flags[i].given > 0)
@@ -209,6 +211,8 @@ static int prepare(struct what_if *f, const struct what_if_options *options, str
 		code = common_sharing(&f->input.sharing, f->c, f->arena, err);
 	if (!code)
 		code = find_workload(f, err);
+	if (!code && (f->c->tp > 1 || batch_tp(&f->input.batch) > 1))
+		code = err_set(err, STATUS_USAGE, "--tp: forward and backward are the recorded ones, which cannot be divided; 1 would be accepted");
 	return code ? code : find_machines(f, options->from, err);
 }
 

@@ -32,7 +32,7 @@ bool settings_is_key(const char *key)
 bool settings_applies(const char *command, const char *key)
 {
 	static const char *const workload[] = {"hw", "model", "layers", "hidden", "heads", "kv-heads", "ffn", "vocab", "n-subgroups", "policy",
-	    "scale", NULL};
+	    "zero", "tp", "scale", NULL};
 	/* the others have a source of their own, and mean something else by these */
 	static const char *const of_workload[] = {"simulate", "model", "sweep", "plan", NULL};
 	static const char *const not_plot[] = {"db", "where", "run", "set", "format", NULL};

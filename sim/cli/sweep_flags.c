@@ -192,7 +192,7 @@ static int add_model(struct grid *grid, const struct sweep_flags *flags, const c
 	}
 	if (common_workload(&shape, &batch, &c, arena, err))
 		return err->code;
-	grid_add_model(grid, &shape, batch.precision);
+	grid_add_model(grid, &shape, &batch);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/cli/uncertainty.h"
 
 enum { KEY_MAX = 32 };
@@ -42,6 +43,14 @@ static double tokens_per_s(const struct trial *t)
 
 /* ---- JSON */
 
+void trial_json_parallel(struct jsonw *w, const struct batch *batch)
+{
+	if (batch_is_plain(batch))
+		return;
+	jsonw_member_integer(w, "zero", batch_zero_stage(batch));
+	jsonw_member_number(w, "tp", batch_tp(batch));
+}
+
 static void json_input(struct jsonw *w, const struct trial *t, const struct trial_input *in, const char *scale)
 {
 	const struct workload *const workload = &t->workload;
@@ -52,6 +61,7 @@ static void json_input(struct jsonw *w, const struct trial *t, const struct tria
 	jsonw_member_number(w, "n_params", workload->n_params);
 	jsonw_member_number(w, "gpus", b->gpus);
 	jsonw_member_number(w, "nodes", b->nodes);
+	trial_json_parallel(w, b);
 	jsonw_member_number(w, "mbs", b->mbs);
 	jsonw_member_number(w, "grad_accum", b->grad_accum);
 	jsonw_member_number(w, "seq", b->seq);
@@ -214,9 +224,11 @@ struct table *trial_table_new(enum format format, bool has_intervals)
 static void row_input(struct table *table, const struct trial *t, const struct trial_input *in)
 {
 	const struct batch *const b = &t->workload.batch;
+	struct arena arena = {0};
 
 	table_text(table, in->hw->name);
-	table_text(table, t->workload.shape.name);
+	table_text(table, batch_model_name(t->workload.shape.name, b, &arena));
+	arena_release(&arena);
 	table_text(table, t->policy);
 	table_number(table, b->gpus);
 	table_number(table, b->mbs);

@@ -22,6 +22,9 @@ struct shown_trial {
 /* The object of `dos simulate --format json` (keys: DESIGN "Command line"). scale: --scale as given, "" none. */
 void trial_json(struct jsonw *w, const struct shown_trial *shown, const char *scale);
 
+/* Members "zero" and "tp", of a batch that is not ZeRO-3 without tensor parallelism; none of others. */
+void trial_json_parallel(struct jsonw *w, const struct batch *batch);
+
 /* A table for people has fewer columns than one for programs, and the speed-up over an iteration of base_s. */
 struct table *trial_table_new(enum format format, bool has_intervals);
 void trial_table_row(struct table *table, enum format format, const struct shown_trial *shown, double base_s);

@@ -64,6 +64,14 @@ static int check(const void *params, struct err *err)
 	return 0;
 }
 
+/* The published code interleaves the subgroups of DeepSpeed's ZeRO-3 optimizer, which its other stages do not have. The other chains
+ * are no one's code, and subgroups of a partition are all that they need. */
+static const char *needs_zero3(const void *params)
+{
+	const struct params *const p = params;
+	return p->chain == CHAIN_PUBLISHED ? "chain=published is code of ZeRO-3 alone; chain=serial or chain=duplex would be accepted" : NULL;
+}
+
 static size_t n_dynamic(const struct params *p, size_t n_subgroups)
 {
 	return (size_t)(p->ratio * (double)n_subgroups + 1e-9);
@@ -212,6 +220,7 @@ const struct policy policy_dos = {
     .n_opts = sizeof opts / sizeof *opts,
     .params_size = sizeof(struct params),
     .check = check,
+    .needs_zero3 = needs_zero3,
     .resolve = resolve,
     .place = place,
     .flush = flush,

@@ -130,10 +130,16 @@ int capacity_find(struct capacity *capacity, const struct trial_input *in, struc
 	for (size_t i = 0; i < open.n; i++)
 		if (specs_expand(&specs, open.items[i], arena, err))
 			return err->code;
-	f.n = specs.n;
-	f.candidates = arena_alloc(arena, f.n, sizeof(*f.candidates));
-	for (size_t i = 0; i < f.n; i++)
-		f.candidates[i] = (struct candidate){.spec = specs.items[i]};
+	f.candidates = arena_alloc(arena, specs.n, sizeof(*f.candidates));
+	for (size_t i = 0; i < specs.n; i++) {
+		struct policy_use use;
+		if (policy_use_parse(&use, specs.items[i], arena, err))
+			return err->code;
+		if (policy_check_stage(use.policy, use.params, &in->batch, err) == 0)
+			f.candidates[f.n++] = (struct candidate){.spec = specs.items[i]};
+	}
+	if (specs.n > 0 && f.n == 0)
+		return err->code;
 	const int code = search(capacity, &f, err);
 	arena_release(&f.scratch);
 	return code;

@@ -10,7 +10,7 @@
 #include "sim/policy.h"
 
 struct estimate {
-	double update_s; /* start of the step included */
+	double update_s; /* start of the step included, and the all-gather of stages 1 and 2 */
 	enum res bottleneck; /* of the largest lane; RES_MAIN where everything runs in a row */
 };
 

@@ -35,10 +35,10 @@ void grid_add_hw(struct grid *grid, const struct hwprofile *hw)
 	grid->hws[grid->n_hws++] = hw;
 }
 
-void grid_add_model(struct grid *grid, const struct shape *shape, enum precision precision)
+void grid_add_model(struct grid *grid, const struct shape *shape, const struct batch *batch)
 {
 	grid->models = grown(grid->models, grid->n_models, sizeof(*grid->models), grid->arena);
-	grid->models[grid->n_models++] = (struct grid_model){.shape = *shape, .precision = precision};
+	grid->models[grid->n_models++] = (struct grid_model){.shape = *shape, .batch = *batch};
 }
 
 /* ---- flags */
@@ -219,6 +219,8 @@ static void fill_batch(struct batch *batch, const double values[GRID_N_FLAGS])
 {
 	*batch = (struct batch){.gpus = values[GRID_GPUS],
 	    .nodes = values[GRID_NODES],
+	    .zero_stage = values[GRID_ZERO],
+	    .tp = values[GRID_TP],
 	    .mbs = values[GRID_MBS],
 	    .grad_accum = values[GRID_GRAD_ACCUM],
 	    .seq = values[GRID_SEQ],
@@ -250,7 +252,11 @@ void grid_at(struct grid_point *point, const struct grid *grid, size_t index, st
 		override_shape(&point->shape, grid, values, arena);
 	fill_batch(&point->batch, values);
 	if (!grid->axes[GRID_PRECISION].opt)
-		point->batch.precision = model->precision;
+		point->batch.precision = model->batch.precision;
+	if (!grid->axes[GRID_ZERO].opt)
+		point->batch.zero_stage = model->batch.zero_stage;
+	if (!grid->axes[GRID_TP].opt)
+		point->batch.tp = model->batch.tp;
 	point->threads = values[GRID_THREADS];
 	point->sharing = grid->axes[GRID_CONTENTION].opt ? sharing_all[(size_t)values[GRID_CONTENTION]] : &sharing_fluid;
 	point->sync = (enum sync)values[GRID_SYNC];

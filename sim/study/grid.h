@@ -20,7 +20,8 @@
 /* Flags that are axes of every policy, slowest first. */
 #define GRID_FLAGS(X)                                                                                                        \
 	X(LAYERS, "layers") X(HIDDEN, "hidden") X(HEADS, "heads") X(KV_HEADS, "kv-heads") X(FFN, "ffn") X(VOCAB, "vocab")    \
-	X(GPUS, "gpus") X(NODES, "nodes") X(MBS, "mbs") X(GRAD_ACCUM, "grad-accum") X(SEQ, "seq") X(SUBGROUP, "subgroup")                      \
+	X(GPUS, "gpus") X(NODES, "nodes") X(ZERO, "zero") X(TP, "tp") X(MBS, "mbs") X(GRAD_ACCUM, "grad-accum")              \
+	X(SEQ, "seq") X(SUBGROUP, "subgroup")                                                                                \
 	X(N_SUBGROUPS, "n-subgroups") X(CHECKPOINTING, "checkpointing") X(PRECISION, "precision") X(THREADS, "threads")      \
 	X(CONTENTION, "contention") X(SYNC, "sync")
 enum grid_flag {
@@ -56,10 +57,10 @@ struct grid_option {
 
 enum { GRID_OPTIONS_MAX = 8 };
 
-/* A model: its shape, and its 16-bit format where --precision is not given. */
+/* A model: its shape, and what its file says where the flags do not: precision, zero_stage, tp. */
 struct grid_model {
 	struct shape shape;
-	enum precision precision;
+	struct batch batch;
 };
 
 struct grid {
@@ -94,7 +95,7 @@ struct grid_point {
 
 void grid_init(struct grid *grid, struct arena *arena);
 void grid_add_hw(struct grid *grid, const struct hwprofile *hw);
-void grid_add_model(struct grid *grid, const struct shape *shape, enum precision precision);
+void grid_add_model(struct grid *grid, const struct shape *shape, const struct batch *batch);
 /* A flag's values; opt says what is accepted (contention: opt is ignored). STATUS_USAGE. */
 int grid_add_flag(struct grid *grid, enum grid_flag flag, const struct opt *opt, const char *text, struct err *err) MUST_CHECK;
 /* RES=F[,..]: one setting. A value without RES= is one more of the RES before it, and a value may be a range or "a;b": then

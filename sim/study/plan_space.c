@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/study/grid.h"
 #include "sim/study/plan_options.h"
 
@@ -37,12 +38,12 @@ static void add_micro(struct choices *c, const struct batch *given, double mbs, 
 /* Every split of a rank's sequences of one batch. */
 static int split_tokens(struct choices *c, const struct plan_query *q, const struct batch *b, struct err *err)
 {
-	const double n_sequences = q->tokens_per_batch / (batch_dp(b) * b->seq);
+	const double dp = batch_dp(b), n_sequences = q->tokens_per_batch / (dp * b->seq);
 	const double most = b->mbs > 0 ? b->mbs : MICRO_MAX;
 
 	if (n_sequences < 1 || n_sequences != floor(n_sequences))
-		return err_set(err, STATUS_USAGE, "--tokens-per-batch %.15g: a multiple of %.0f would be accepted: %.0f GPUs x %.0f tokens a "
-		    "sequence", q->tokens_per_batch, batch_dp(b) * b->seq, batch_dp(b), b->seq);
+		return err_set(err, STATUS_USAGE, "--tokens-per-batch %.15g: a multiple of %.0f would be accepted: %.0f %s x %.0f tokens a "
+		    "sequence", q->tokens_per_batch, dp * b->seq, dp, batch_tp(b) > 1 ? "data-parallel ranks" : "GPUs", b->seq);
 	for (double mbs = 1; mbs <= most && mbs <= n_sequences; mbs++)
 		if (fmod(n_sequences, mbs) == 0)
 			add_micro(c, b, mbs, n_sequences / mbs);

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/study/plot_rows.h"
 #include "sim/study/store_open.h"
 
@@ -45,6 +46,7 @@ static void read_row(struct plot_row *row, sqlite3_stmt *statement, struct arena
 		*(double *)((char *)row + numbers[i]) =
 		    sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
 	}
+	row->dp = row->gpus / batch_model_tp(row->model);
 }
 
 static int step_all(struct plot_rows *rows, sqlite3_stmt *statement, const char *path, const char *where, struct arena *arena,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/sharing.h"
 #include "sim/study/plot_rows.h"
 
@@ -28,7 +29,8 @@ static void fill_row(struct plot_row *row, const struct trial *trial, const stru
 
 	*row = (struct plot_row){.hw = source->trial.hw->name, .model = w->shape.name, .spec = arena_strdup(arena, trial->policy),
 	    .scale = source->scale, .contention = source->trial.sharing->name, .reason = m->fits ? "" : arena_strdup(arena, m->reason),
-	    .bottleneck = res_names[m->bottleneck], .gpus = w->batch.gpus, .mbs = w->batch.mbs, .grad_accum = w->batch.grad_accum,
+	    .bottleneck = res_names[m->bottleneck], .gpus = w->batch.gpus, .dp = batch_dp(&w->batch),
+	    .mbs = w->batch.mbs, .grad_accum = w->batch.grad_accum,
 	    .seq = w->batch.seq, .subgroup = w->batch.subgroup_params, .n_subgroups = (double)w->n_subgroups,
 	    .threads = trial->cost.threads, .feasible = m->fits, .forward_s = m->forward_s, .backward_s = m->backward_s,
 	    .update_s = m->update_s, .other_s = m->other_s, .iteration_s = m->iteration_s, .gpu_peak_bytes = m->gpu_peak_bytes,

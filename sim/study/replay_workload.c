@@ -221,6 +221,7 @@ void replay_update_workload(
 {
 	*w = (struct workload){.batch = *batch,
 	    .n_params = u->total_params * batch->gpus,
+	    .tp_params = u->total_params * batch->gpus,
 	    .rank_params = u->total_params,
 	    .n_subgroups = u->n,
 	    .n_tensors = u->n};

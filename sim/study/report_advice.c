@@ -164,7 +164,7 @@ static void write_batch(const struct report *r, const struct plot_row *row)
 {
 	if (!report_has_tokens(row))
 		return;
-	fact(r->out, "tokens a step", arena_printf(r->arena, "%.6g (micro-batch %.6g%s)", row->gpus * row->mbs * row->grad_accum * row->seq, row->mbs,
+	fact(r->out, "tokens a step", arena_printf(r->arena, "%.6g (micro-batch %.6g%s)", row->dp * row->mbs * row->grad_accum * row->seq, row->mbs,
 	    row->grad_accum > 1 ? arena_printf(r->arena, " x %.6g", row->grad_accum) : ""));
 }
 

@@ -15,7 +15,7 @@ bool report_has_tokens(const struct plot_row *row)
 double report_rate(const struct plot_row *row)
 {
 	if (report_has_tokens(row))
-		return row->gpus * row->mbs * row->grad_accum * row->seq / row->iteration_s;
+		return row->dp * row->mbs * row->grad_accum * row->seq / row->iteration_s;
 	return row->update_s > 0 ? 1 / row->update_s : (double)NAN;
 }
 

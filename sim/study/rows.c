@@ -39,6 +39,8 @@ static const struct column {
     {"seq", COLUMN_COUNT, AT(batch.seq), false},
     {"gpus", COLUMN_COUNT, AT(batch.gpus), false},
     {"nodes", COLUMN_COUNT, AT(batch.nodes), false},
+    {"zero", COLUMN_COUNT, AT(batch.zero_stage), false},
+    {"tp", COLUMN_COUNT, AT(batch.tp), false},
     {"mbs", COLUMN_COUNT, AT(batch.mbs), false},
     {"grad_accum", COLUMN_COUNT, AT(batch.grad_accum), false},
     {"checkpointing", COLUMN_ON_OFF, AT(batch.has_checkpointing), false},

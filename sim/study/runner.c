@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/hash.h"
+#include "model/parallel.h"
 #include "sim/study/estimate.h"
 #include "sim/study/results.h"
 #include "sim/study/trial.h"
@@ -51,9 +52,12 @@ static unsigned long long hash_refused(const struct shape *s, const struct batch
 	const double numbers[] = {s->layers, s->hidden, s->heads, s->kv_heads, s->ffn, s->vocab, s->positions, s->head_dim, b->gpus,
 	    b->mbs, b->grad_accum, b->seq, b->has_checkpointing, (double)b->precision, b->subgroup_params, b->n_subgroups};
 
-	const unsigned long long hash = hash_numbers(hash_text(HASH_START, "refused"), numbers, sizeof(numbers) / sizeof(numbers[0]));
+	const double parallel[] = {b->zero_stage, b->tp};
+	unsigned long long hash = hash_numbers(hash_text(HASH_START, "refused"), numbers, sizeof(numbers) / sizeof(numbers[0]));
 
-	return b->nodes > 1 ? hash_number(hash, b->nodes) : hash;
+	if (b->nodes > 1)
+		hash = hash_number(hash, b->nodes);
+	return batch_is_plain(b) ? hash : hash_numbers(hash, parallel, sizeof(parallel) / sizeof(parallel[0]));
 }
 
 /* Where in a sweep of one workload a policy stands, coarsely: 16 steps of a share. */
@@ -190,7 +194,7 @@ static void resolve(struct row_done *row, struct runner *r, struct arena *texts)
 	r->is_resolved = false;
 	if (r->workload_err.code)
 		return refuse(row, r->workload_err.text, texts);
-	if (policy_check(use->policy, use->params, &err))
+	if (policy_check(use->policy, use->params, &err) || policy_check_stage(use->policy, use->params, &r->workload.batch, &err))
 		return refuse(row, err.text, texts);
 	if (use->policy->resolve)
 		use->policy->resolve(use->params, r->hw, &r->workload, r->point.threads);
@@ -226,6 +230,7 @@ void runner_prepare(struct row_done *row, struct runner *r, size_t index, struct
 	    .n_params = r->workload.n_params, .n_subgroups = r->workload.n_subgroups ? (double)r->workload.n_subgroups : (double)NAN};
 	row->workload.shape.name =
 	    r->grid->has_shape_axes ? arena_strdup(texts, r->point.shape.name) : r->point.shape.name;
+	row->workload.shape.name = batch_model_name(row->workload.shape.name, &r->workload.batch, texts);
 	start_trial(&row->trial, r, texts);
 	resolve(row, r, texts);
 	row->trial.policy = canonical(&policy_hash, r, texts);

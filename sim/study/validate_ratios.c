@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/parallel.h"
 #include "sim/study/validate.h"
 
 static const double loss_max_frac = 0.02; /* a chosen stride this close to the best counts as right */
@@ -13,6 +14,7 @@ bool prediction_same_setting(const struct prediction *a, const struct prediction
 	const struct row *const x = a->row, *const y = b->row;
 
 	return strcmp(x->hw, y->hw) == 0 && strcmp(a->model, b->model) == 0 && x->batch.gpus == y->batch.gpus && x->batch.nodes == y->batch.nodes &&
+	    batch_zero_stage(&x->batch) == batch_zero_stage(&y->batch) && batch_tp(&x->batch) == batch_tp(&y->batch) &&
 	    x->batch.mbs == y->batch.mbs && x->batch.grad_accum == y->batch.grad_accum && x->batch.seq == y->batch.seq &&
 	    x->batch.has_checkpointing == y->batch.has_checkpointing && x->batch.subgroup_params == y->batch.subgroup_params &&
 	    x->batch.n_subgroups == y->batch.n_subgroups && x->threads == y->threads && x->heads == y->heads && x->vocab == y->vocab;

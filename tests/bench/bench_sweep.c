@@ -40,7 +40,7 @@ static void grid_open(struct bench_grid *b, const struct hwprofile *hw, const ch
 	snprintf(b->db, sizeof(b->db), "%s/runs.db", b->folder);
 	grid_init(&b->grid, &b->arena);
 	grid_add_hw(&b->grid, hw);
-	grid_add_model(&b->grid, &shape_preset_find("7b")->shape, PRECISION_BF16);
+	grid_add_model(&b->grid, &shape_preset_find("7b")->shape, &(struct batch){.precision = PRECISION_BF16});
 	must(grid_add_flag(&b->grid, GRID_GPUS, &count, "1", &err), &err);
 	must(grid_add_flag(&b->grid, GRID_SUBGROUP, &count, "10M", &err), &err);
 	must(grid_add_flag(&b->grid, GRID_MBS, &count, micro_batches, &err), &err);

@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 	memcpy(text, data, n_bytes);
 	grid_init(&grid, &arena);
 	grid_add_hw(&grid, &machine);
-	grid_add_model(&grid, &shape_presets[0].shape, PRECISION_BF16);
+	grid_add_model(&grid, &shape_presets[0].shape, &(struct batch){.precision = PRECISION_BF16});
 	for (char *line = strtok(text, "\n"); line && is_accepted; line = strtok(NULL, "\n"))
 		is_accepted = apply(&grid, line);
 	if (is_accepted && grid.n_policies > 0 && grid_finish(&grid, &err) == 0) {

@@ -156,6 +156,7 @@ static void draw_cluster(const struct policy *policy, unsigned long seed)
 	random_trial_draw(&r, policy, seed);
 	r.in.batch.gpus = clusters[which].gpus;
 	r.in.batch.nodes = clusters[which].nodes;
+	r.in.batch.tp = fmin(r.in.batch.tp, r.in.batch.gpus); /* 1 or 2 */
 	r.in.is_unfolded = false;
 }
 

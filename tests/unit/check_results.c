@@ -47,7 +47,7 @@ START_TEST(results_are_those_of_the_version)
 	struct sweep_rig rig;
 
 	sweep_rig_open(&rig);
-	grid_add_model(&rig.grid, &shape_preset_find("7b")->shape, PRECISION_FP16);
+	grid_add_model(&rig.grid, &shape_preset_find("7b")->shape, &(struct batch){.precision = PRECISION_FP16});
 	sweep_rig_flag(&rig, GRID_SUBGROUP, "100k,100M");
 	sweep_rig_flag(&rig, GRID_GPUS, "1,2");
 	sweep_rig_flag(&rig, GRID_CONTENTION, "none,fluid,measured");

@@ -45,19 +45,13 @@ static void follow(const struct writing *w, op_id folded, size_t rank)
 		schedule_dep(&w->c->schedule, ids_of(w, one->deps[d])[rank]);
 }
 
+/* Starts when all ranks have what it waits for. */
 static void write_collective(const struct writing *w, op_id folded)
 {
-	const struct op *const op = &w->one->ops[folded];
-	op_id *const ids = ids_of(w, folded);
-	const op_id first = (op_id)w->c->schedule.n_ops;
 	for (size_t rank = 0; rank < w->c->n_ranks; rank++) {
-		add(w, op, rank, 0); /* arrives */
-		follow(w, folded, rank);
-	}
-	for (size_t rank = 0; rank < w->c->n_ranks; rank++) {
-		ids[rank] = add(w, op, rank, op->amount);
+		ids_of(w, folded)[rank] = add(w, &w->one->ops[folded], rank, w->one->ops[folded].amount);
 		for (size_t other = 0; other < w->c->n_ranks; other++)
-			schedule_dep(&w->c->schedule, first + (op_id)other);
+			follow(w, folded, other);
 	}
 }
 

@@ -3,8 +3,8 @@
  * cluster: every rank of every node written out, from the schedule of a folded trial; what the folding is compared with.
  *
  * Each rank has lanes, DRAM, cores and roots of its own node (sharing takes a rank to its node), and a collective starts when all
- * ranks of all nodes have reached it: an operation without duration on the collective's lane arrives, the collective follows the
- * arrivals of all. Durations of collectives are those of the whole (MODEL.md E25), as in the folded run.
+ * ranks of all nodes have what it waits for. Durations of collectives are those of the whole (MODEL.md E25), as in the folded run.
+ * All-reduces of tensor parallelism stay inside a node and are a rank's own.
  */
 #ifndef TESTS_UNIT_CLUSTER_H
 #define TESTS_UNIT_CLUSTER_H

@@ -80,13 +80,15 @@ static double params_at(const struct expected *e, const struct workload *w, enum
 }
 
 /* Backward, PAPER section 3: a 16-bit round trip of all gradients, then the host's fp32 copy: 2 B pageable, 4 B (or 2 B for 16-bit host
- * gradients) pinned. Direct: without the round trip. Earlier micro-batches: down 2, and up 2 to be added to. */
+ * gradients) pinned. Direct: without the round trip. Earlier micro-batches: down 2, and up 2 to be added to. Stages 1 and 2 have no round
+ * trip; stage 1 adds up on the GPU. */
 static void add_backward(struct expected *e, const struct reading *r, bool has_round_trip)
 {
-	const double n = r->w->rank_params, n_cpu = params_at(e, r->w, PLACE_CPU), earlier = r->w->batch.grad_accum - 1;
+	const double n = r->w->rank_params, n_cpu = params_at(e, r->w, PLACE_CPU), stage = r->w->batch.zero_stage;
+	const double earlier = stage == 1 ? 0 : r->w->batch.grad_accum - 1;
 	const bool has_16bit = word(r, "grads") && is(r, "grads", "bf16");
-	e->h2d_bytes += 2 * n * earlier + (has_round_trip ? 2 * n : 0);
-	e->d2h_bytes += 2 * n * earlier + (has_round_trip ? 2 * n : 0);
+	e->h2d_bytes += 2 * n * earlier + (has_round_trip && stage == 3 ? 2 * n : 0);
+	e->d2h_bytes += 2 * n * earlier + (has_round_trip && stage == 3 ? 2 * n : 0);
 	e->d2h_bytes += (is(r, "flush", "blocking") || has_16bit ? 2 : 4) * n_cpu;
 }
 

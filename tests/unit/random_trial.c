@@ -108,6 +108,23 @@ static void draw_shape(struct random_trial *r)
 	    .has_split_tensors = random_below(r, 2)};
 }
 
+/* Half of them ZeRO-3 on whole layers; the shape is rounded up to what tensor parallelism divides. */
+static void draw_parallel(struct random_trial *r)
+{
+	struct shape *const s = &r->in.shape;
+	struct batch *const batch = &r->in.batch;
+	if (random_below(r, 2))
+		return;
+	batch->zero_stage = (double)(1 + random_below(r, 3));
+	batch->tp = fmod(batch->gpus, 2) == 0 && random_below(r, 2) ? 2 : 1;
+	const double head_dim = s->hidden / s->heads;
+	s->heads = batch->tp * ceil(s->heads / batch->tp);
+	s->kv_heads = s->kv_heads > 1 ? s->heads : batch->tp;
+	s->hidden = s->heads * head_dim;
+	s->ffn = batch->tp * ceil(s->ffn / batch->tp);
+	s->vocab = batch->tp * ceil(s->vocab / batch->tp);
+}
+
 /* About 1 to 40 subgroups, as unequal as tensors are; at times equal ones without a model. */
 static void draw_batch(struct random_trial *r)
 {
@@ -173,7 +190,8 @@ static bool is_accepted(struct random_trial *r)
 	struct policy_use use;
 	struct err err = {0};
 	arena_reset(&r->arena);
-	return policy_use_parse(&use, r->spec, &r->arena, &err) == 0;
+	return policy_use_parse(&use, r->spec, &r->arena, &err) == 0 &&
+	    policy_check_stage(use.policy, use.params, &r->in.batch, &err) == 0;
 }
 
 void random_trial_draw(struct random_trial *r, const struct policy *policy, unsigned long seed)
@@ -183,6 +201,7 @@ void random_trial_draw(struct random_trial *r, const struct policy *policy, unsi
 	draw_machine(r);
 	draw_shape(r);
 	draw_batch(r);
+	draw_parallel(r);
 	r->in.sharing = random_below(r, 2) ? &sharing_none : &sharing_fluid;
 	r->in.sync = random_below(r, 2) ? SYNC_PHASE : SYNC_ALL;
 	r->in.is_unfolded = random_below(r, 3) == 0;
@@ -191,8 +210,9 @@ void random_trial_draw(struct random_trial *r, const struct policy *policy, unsi
 		draw_spec(r, policy);
 	while (!is_accepted(r) && ++n_drawn < 100);
 	must(n_drawn < 100, "seed %lu: %s accepts none of its options", seed, policy->name);
-	snprintf(r->what, sizeof r->what, "seed %lu, %s, %s, %.0f ranks of %.0f nodes%s, %.0f micro-batches, %s", seed, r->spec,
-	    r->in.sharing->name, batch_ranks(&r->in.batch), fmax(1, r->in.batch.nodes), r->in.is_unfolded ? " written out" : "", r->in.batch.grad_accum,
+	snprintf(r->what, sizeof r->what, "seed %lu, %s, %s, %.0f ranks of %.0f nodes, ZeRO %.0f, tp %.0f%s, %.0f micro-batches, %s", seed,
+	    r->spec, r->in.sharing->name, batch_ranks(&r->in.batch), fmax(1, r->in.batch.nodes), r->in.batch.zero_stage, r->in.batch.tp,
+	    r->in.is_unfolded ? " written out" : "", r->in.batch.grad_accum,
 	    r->in.batch.n_subgroups > 0 ? "update only" : "whole iterations");
 }
 

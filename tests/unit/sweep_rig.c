@@ -19,7 +19,7 @@ void sweep_rig_open(struct sweep_rig *rig)
 	ck_assert_msg(hwprofile_load(&rig->hw, "tests/data/tiny.json", &rig->arena, &rig->err) == 0, "%s", rig->err.text);
 	grid_init(&rig->grid, &rig->arena);
 	grid_add_hw(&rig->grid, &rig->hw);
-	grid_add_model(&rig->grid, &shape, PRECISION_BF16);
+	grid_add_model(&rig->grid, &shape, &(struct batch){.precision = PRECISION_BF16});
 	sweep_rig_flag(rig, GRID_SUBGROUP, "100k");
 }
 
