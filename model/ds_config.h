@@ -99,10 +99,16 @@ int ds_config_parse(struct ds_config *config, const char *name, const char *text
     struct err *err) MUST_CHECK;
 int ds_config_load(struct ds_config *config, const char *path, struct arena *arena, struct err *err) MUST_CHECK;
 
-/* micro_batch x grad_accum x gpus = train_batch_size: fills what follows. False when the given ones contradict that or a
+/* The partition of stages 1 and 2 is one group. */
+#define DS_ONE_GROUP_PARAMS 1e15
+/* Stage 1 or 2, which have neither sub_group_size nor ratio. */
+bool ds_config_is_early_stage(const struct ds_config *config);
+/* micro_batch x grad_accum x dp = train_batch_size: fills what follows. False when the given ones contradict that or a
  * quotient is no whole number. What stays unknown is 0. */
-bool ds_config_batch_sizes(double *train, double *micro, double *accum, const struct ds_config *config, double gpus);
-/* Into a batch: mbs, grad_accum, subgroup and precision; the rest is kept. STATUS_USAGE when the sizes contradict each other. */
+bool ds_config_batch_sizes(double *train, double *micro, double *accum, const struct ds_config *config, double dp);
+/* Into a batch: mbs, grad_accum, subgroup, precision and stage; the rest is kept. The optimizer of stages 1 and 2 updates its whole
+ * partition at once, so the subgroup is then above any partition (sub_group_size acts with stage 3). STATUS_USAGE when the sizes
+ * contradict each other. */
 int ds_config_batch(struct batch *batch, const struct ds_config *config, struct err *err) MUST_CHECK;
 /* SPEC of the policy that this configuration asks for. What is not modelled is refused by name (STATUS_USAGE). */
 int ds_config_policy(const char **spec, const struct ds_config *config, struct arena *arena, struct err *err) MUST_CHECK;

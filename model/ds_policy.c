@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "model/parallel.h"
+
 /* ---- batch */
 
 static bool is_whole(double value)
@@ -11,7 +13,7 @@ static bool is_whole(double value)
 	return value >= 1 && value == floor(value);
 }
 
-bool ds_config_batch_sizes(double *train, double *micro, double *accum, const struct ds_config *config, double gpus)
+bool ds_config_batch_sizes(double *train, double *micro, double *accum, const struct ds_config *config, double dp)
 {
 	double t = config->train_batch_size.value, m = config->micro_batch.value, a = config->grad_accum.value;
 	const bool is_unknown =
@@ -20,17 +22,22 @@ bool ds_config_batch_sizes(double *train, double *micro, double *accum, const st
 	if (a == 0 && !config->grad_accum.is_auto && !(t > 0 && m > 0))
 		a = 1;
 	if (t == 0 && m > 0 && a > 0)
-		t = m * a * gpus;
+		t = m * a * dp;
 	else if (t > 0 && m > 0 && a == 0)
-		a = t / m / gpus;
+		a = t / m / dp;
 	else if (t > 0 && m == 0 && a > 0 && !config->micro_batch.is_auto)
-		m = t / a / gpus;
+		m = t / a / dp;
 	*train = t;
 	*micro = m;
 	*accum = a;
 	if (t > 0 && m > 0 && a > 0)
-		return is_whole(m) && is_whole(a) && t == m * a * gpus;
+		return is_whole(m) && is_whole(a) && t == m * a * dp;
 	return is_unknown || t > 0 || m > 0;
+}
+
+bool ds_config_is_early_stage(const struct ds_config *config)
+{
+	return !config->stage.is_auto && (config->stage.value == 1 || config->stage.value == 2);
 }
 
 int ds_config_batch(struct batch *batch, const struct ds_config *config, struct err *err)
@@ -43,14 +50,19 @@ int ds_config_batch(struct batch *batch, const struct ds_config *config, struct 
 	if (!ds_config_batch_sizes(&train, &micro, &accum, config, batch_dp(batch)))
 		return err_set(err, STATUS_USAGE,
 		    "train_batch_size %.15g is not train_micro_batch_size_per_gpu %.15g x gradient_accumulation_steps "
-		    "%.15g x %.15g GPUs",
-		    config->train_batch_size.value, config->micro_batch.value, config->grad_accum.value, batch_dp(batch));
+		    "%.15g x %.15g %s",
+		    config->train_batch_size.value, config->micro_batch.value, config->grad_accum.value, batch_dp(batch),
+		    batch_tp(batch) > 1 ? "data-parallel ranks" : "GPUs");
 	if (micro > 0)
 		batch->mbs = micro;
 	if (accum > 0)
 		batch->grad_accum = accum;
 	if (!config->sub_group.is_auto && config->sub_group.value > 0)
 		batch->subgroup_params = config->sub_group.value;
+	if (!config->stage.is_auto && config->stage.value >= 1)
+		batch->zero_stage = config->stage.value;
+	if (ds_config_is_early_stage(config))
+		batch->subgroup_params = DS_ONE_GROUP_PARAMS;
 	if (config->fp16.value == 1)
 		batch->precision = PRECISION_FP16;
 	else if (config->bf16.value == 1)
@@ -74,9 +86,9 @@ static const char *not_modelled(const struct ds_config *c)
 	if (c->param_device == DS_DEVICE_CPU)
 		return "offload_param: parameters on the host are not modelled; those on the GPU would be accepted";
 	if (c->stage.is_auto)
-		return "zero_optimization/stage \"auto\" is unknown; 3 would be accepted";
-	if (c->stage.value != 3)
-		return "zero_optimization/stage: only stage 3 is modelled";
+		return "zero_optimization/stage \"auto\" is unknown; 1, 2 or 3 would be accepted";
+	if (c->stage.value == 0)
+		return "zero_optimization/stage 0 is not modelled; 1, 2 or 3 would be accepted";
 	return NULL;
 }
 
@@ -89,6 +101,8 @@ int ds_config_policy(const char **spec, const struct ds_config *c, struct arena 
 		return err_set(err, STATUS_USAGE, "%s", refusal);
 	if (c->optimizer_device == DS_DEVICE_NONE)
 		*spec = "gpu-only";
+	else if (ds_config_is_early_stage(c)) /* converts on the GPU and sends fp32, pinned and asynchronous */
+		*spec = "zero3-offload:flush=async";
 	else if (c->fork_prefetch.value == 1 && c->fork_stride.value > 0)
 		*spec = arena_printf(
 		    arena, "dos:stride=%.0f,flush=%s,ratio=%.15g", c->fork_stride.value, flush, c->ratio.value);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/megatron_args.h"
+#include "model/parallel.h"
 
 struct reader {
 	struct megatron_args args;
@@ -171,6 +172,7 @@ static void read_flags(struct megatron *m, const struct reader *r)
 	m->has_checkpointing = is_word(r, "recompute-granularity", "full") || has(r, "checkpoint-activations") ||
 	    has(r, "deepspeed-activation-checkpointing");
 	m->has_distributed_optimizer = has(r, "use-distributed-optimizer");
+	m->has_sequence_parallel = has(r, "sequence-parallel");
 	m->has_deepspeed = has(r, "deepspeed");
 	m->has_offload = has(r, "optimizer-cpu-offload");
 	m->is_overlapped = has(r, "overlap-cpu-optimizer-d2h-h2d");
@@ -223,18 +225,29 @@ int megatron_parse(
 
 /* ---- batch */
 
-int megatron_batch(struct batch *batch, const struct megatron *m, struct err *err)
+int megatron_parallel(struct batch *batch, const struct megatron *m, struct err *err)
 {
 	const struct {
 		const char *flag;
 		double size;
-	} parallel[] = {{"--tensor-model-parallel-size", m->tensor}, {"--pipeline-model-parallel-size", m->pipeline},
-	    {"--context-parallel-size", m->context}, {"--expert-model-parallel-size", m->expert}};
+	} parallel[] = {{"--pipeline-model-parallel-size", m->pipeline}, {"--context-parallel-size", m->context},
+	    {"--expert-model-parallel-size", m->expert}};
 
 	for (size_t i = 0; i < sizeof(parallel) / sizeof(parallel[0]); i++)
 		if (parallel[i].size > 1)
 			return err_set(err, STATUS_USAGE, "%s %.0f is not modelled; 1 would be accepted", parallel[i].flag,
 			    parallel[i].size);
+	if (batch->tp == 0)
+		batch->tp = m->tensor;
+	if (batch->zero_stage == 0 && m->has_distributed_optimizer)
+		batch->zero_stage = 1;
+	return 0;
+}
+
+int megatron_batch(struct batch *batch, const struct megatron *m, struct err *err)
+{
+	if (megatron_parallel(batch, m, err))
+		return err->code;
 	if (batch->gpus == 0)
 		batch->gpus = m->world / fmax(1, batch->nodes);
 	batch->seq = m->seq > 0 ? m->seq : batch->seq;
@@ -248,8 +261,8 @@ int megatron_batch(struct batch *batch, const struct megatron *m, struct err *er
 	if (batch->grad_accum >= 1 && batch->grad_accum == floor(batch->grad_accum))
 		return 0;
 	return err_set(err, STATUS_USAGE,
-	    "--global-batch-size %.15g is no multiple of --micro-batch-size %.15g x %.15g GPUs", m->global_batch,
-	    m->micro_batch, batch_dp(batch));
+	    "--global-batch-size %.15g is no multiple of --micro-batch-size %.15g x %.15g %s", m->global_batch, m->micro_batch,
+	    batch_dp(batch), batch_tp(batch) > 1 ? "data-parallel ranks" : "GPUs");
 }
 
 /* ---- writing */
@@ -279,6 +292,7 @@ const char *megatron_flags(const struct megatron_recommendation *what, const cha
 	number(&w, "--micro-batch-size", what->micro_batch);
 	number(&w, "--global-batch-size", what->global_batch);
 	number(&w, "--seq-length", what->seq);
+	number(&w, "--tensor-model-parallel-size", what->tensor > 1 ? what->tensor : 0);
 	flag(&w, true, what->precision == PRECISION_FP16 ? "--fp16" : "--bf16");
 	flag(&w, what->has_checkpointing, "--recompute-granularity full");
 	flag(&w, what->has_checkpointing, "--recompute-method uniform");

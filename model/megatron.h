@@ -21,7 +21,8 @@ struct megatron {
 	bool has_precision;
 	enum precision precision;
 	bool has_checkpointing;
-	bool has_distributed_optimizer;
+	bool has_distributed_optimizer; /* ZeRO-1 */
+	bool has_sequence_parallel;
 	bool has_deepspeed; /* Megatron-DeepSpeed: the optimizer is in its ds_config */
 	bool has_offload, is_overlapped, is_precision_aware, is_unpinned;
 	double offload_frac; /* share of the states on the host */
@@ -33,12 +34,16 @@ bool megatron_is(const char *text, size_t n_bytes);
 int megatron_parse(struct megatron *megatron, const char *name, const char *text, size_t n_bytes, struct arena *arena,
     struct err *err) MUST_CHECK;
 
-/* Into a batch: mbs, grad_accum, seq, precision, checkpointing, and gpus where they are 0 there. Tensor, pipeline, context and
- * expert parallelism are refused by name (STATUS_USAGE), and a global batch that is no multiple. */
+/* Pipeline, context and expert parallelism are not modelled: refused by name (STATUS_USAGE). Into a batch: the tensor-parallel degree,
+ * and stage 1 of the distributed optimizer, where they are 0 there. */
+int megatron_parallel(struct batch *batch, const struct megatron *megatron, struct err *err) MUST_CHECK;
+/* Into a batch besides: mbs, grad_accum, seq, precision, checkpointing, and gpus where they are 0 there. STATUS_USAGE also for a global
+ * batch that is no multiple. */
 int megatron_batch(struct batch *batch, const struct megatron *megatron, struct err *err) MUST_CHECK;
 
 struct megatron_recommendation {
 	double micro_batch, global_batch, seq; /* 0: not said */
+	double tensor; /* parallel size; 1 is not said */
 	bool has_checkpointing;
 	enum precision precision;
 	double offload_frac; /* of the states, on the host; 0: none */

@@ -224,6 +224,9 @@ static void check_stage(const struct rules *r)
 		add(r, true, "offload-param-alone", "/zero_optimization/offload_param",
 		    "parameters leave the GPU while the optimizer states, six times as large, stay",
 		    "offload_optimizer as well");
+	if (ds_config_is_early_stage(ds) && ds->overlap_comm.value == 0 && !ds->overlap_comm.is_auto)
+		add(r, false, "no-overlap", "/zero_optimization/overlap_comm",
+		    "not set with stage 1 or 2: gradients are reduced in the way of backward; predictions have them beside it", "true");
 	if (ds->stage.value == 3 && ds->overlap_comm.is_given && ds->overlap_comm.value == 0)
 		add(r, true, "no-overlap", "/zero_optimization/overlap_comm",
 		    "false: gradients are reduced after backward, not beside it", "true");

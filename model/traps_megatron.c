@@ -48,11 +48,17 @@ void traps_find_megatron(struct traps *traps, const struct config_file *file, co
 		    (struct trap){false, "mixture-of-experts", file->name, "--num-experts",
 			"parameters are counted, times are not modelled", NULL});
 	if (megatron_batch(&batch, m, &err)) {
-		const bool is_size = m->tensor * m->pipeline * m->context * m->expert == 1;
+		const char *const parallel = m->pipeline > 1 ? "--pipeline-model-parallel-size"
+		    : m->context > 1                       ? "--context-parallel-size"
+		    : m->expert > 1                        ? "--expert-model-parallel-size"
+							   : NULL;
 		traps_add(traps,
-		    (struct trap){is_size, is_size ? "batch-sizes" : "not-modelled", file->name,
-			is_size ? "--global-batch-size" : "--tensor-model-parallel-size", traps_text(traps, "%s", err.text),
-			NULL});
+		    (struct trap){!parallel, parallel ? "not-modelled" : "batch-sizes", file->name,
+			parallel ? parallel : "--global-batch-size", traps_text(traps, "%s", err.text), NULL});
 	}
+	if (m->tensor > 1 && m->has_sequence_parallel)
+		traps_add(traps,
+		    (struct trap){false, "sequence-parallel", file->name, "--sequence-parallel",
+			"activations are counted as without it: it takes less memory than is said", NULL});
 	check_offload(traps, file);
 }

@@ -84,6 +84,7 @@ struct summary {
 	const char *type; /* model_type, or NULL */
 	double n_params, active_params; /* 0: no model, or no vocabulary */
 	const char *policy; /* NULL: none, or not modelled */
+	int stage; /* of the policy; 0: none */
 };
 
 static int summarise(struct summary *summary, const struct config_file *file, struct arena *arena, struct err *err)
@@ -96,6 +97,7 @@ static int summarise(struct summary *summary, const struct config_file *file, st
 	*summary = (struct summary){.type = file->kind == CONFIG_HF ? file->hf.model_type : NULL};
 	if (file->kind == CONFIG_DS && ds_config_policy(&summary->policy, &file->ds, arena, &ignored))
 		summary->policy = NULL;
+	summary->stage = summary->policy ? (int)file->ds.stage.value : 0;
 	if (!shape || shape->vocab == 0)
 		return 0;
 	if (workload_count(&workload, shape, &batch, arena, err))
@@ -131,6 +133,8 @@ static void print_summary(FILE *out, const struct config_file *file, const struc
 		fprintf(out, ", %s active", grouped(s->active_params, arena));
 	if (s->policy)
 		fprintf(out, ", policy %s", s->policy);
+	if (s->policy && s->stage < 3)
+		fprintf(out, " --zero %d", s->stage);
 	putc('\n', out);
 }
 
@@ -147,6 +151,8 @@ static void write_summary(struct jsonw *w, const struct config_file *file, const
 	}
 	if (s->policy)
 		jsonw_member_string(w, "policy", s->policy);
+	if (s->policy && s->stage < 3)
+		jsonw_member_integer(w, "zero", s->stage);
 	jsonw_end_object(w);
 }
 

@@ -151,7 +151,17 @@ static void use_config(struct batch *batch, const struct hf_config *config, cons
 		common_note(c, "%s: --seq %.0f is longer than the model's %.0f positions", c->model, seq, config->max_positions);
 }
 
-/* A config.json: its shape, and its 16-bit format unless --precision is given. Megatron arguments: their shape. */
+/* What it says of tensor parallelism and its optimizer, where the flags do not. */
+static int use_megatron(struct batch *batch, const struct megatron *megatron, const struct common *c, struct arena *arena, struct err *err)
+{
+	if (megatron_parallel(batch, megatron, err))
+		return err_wrap(err, "%s", c->model);
+	if (!batch_is_plain(batch) && (c->tp == 0 || c->zero_stage == 0))
+		common_note(c, "%s says %s", c->model, batch_parallel_text(batch, arena) + strlen(", "));
+	return 0;
+}
+
+/* A config.json: its shape, and its 16-bit format unless --precision is given. Megatron arguments: their shape and parallelism. */
 static int file_shape(struct shape *shape, struct batch *batch, const struct common *c, struct arena *arena, struct err *err)
 {
 	struct config_file *const file = arena_alloc(arena, 1, sizeof(*file));
@@ -165,7 +175,7 @@ static int file_shape(struct shape *shape, struct batch *batch, const struct com
 	*shape = *found;
 	if (file->kind == CONFIG_HF)
 		use_config(batch, &file->hf, c);
-	return 0;
+	return file->kind == CONFIG_MEGATRON ? use_megatron(batch, &file->megatron, c, arena, err) : 0;
 }
 
 static int named_shape(struct shape *shape, struct batch *batch, const struct common *c, struct arena *arena, struct err *err)

@@ -9,6 +9,7 @@
 #include "model/ds_config.h"
 #include "model/ds_edit.h"
 #include "model/megatron.h"
+#include "model/parallel.h"
 
 int plan_config_check(const struct plan_config_params *p, const struct common *c, struct err *err)
 {
@@ -18,7 +19,19 @@ int plan_config_check(const struct plan_config_params *p, const struct common *c
 		return err_set(err, STATUS_USAGE, "--fork needs --ds-config");
 	if (p->ds_config && p->has_megatron)
 		return err_set(err, STATUS_USAGE, "--ds-config and --megatron: one of them would be accepted");
+	if (p->has_megatron && c->zero_stage > 1)
+		return err_set(err, STATUS_USAGE, "--zero %lld: --megatron is its distributed optimizer, which is ZeRO-1; 1 would be accepted",
+		    c->zero_stage);
 	return 0;
+}
+
+/* Stages 1 and 2 have no ratio, no subgroups and none of the fork's keys; what is wrong with the file is said later. */
+static bool is_early_stage(const struct plan_config_params *p, struct arena *arena)
+{
+	struct ds_config config;
+	struct err ignored = {0};
+
+	return p->ds_config && ds_config_load(&config, p->ds_config, arena, &ignored) == 0 && ds_config_is_early_stage(&config);
 }
 
 void plan_config_policies(struct opt_list *specs, const struct plan_config_params *p, struct arena *arena)
@@ -26,10 +39,13 @@ void plan_config_policies(struct opt_list *specs, const struct plan_config_param
 	static const char *const deepspeed[] = {"gpu-only", "zero3-offload:flush=blocking", "twinflow:mode=serial,flush=blocking", NULL};
 	static const char *const fork[] = {"gpu-only", "zero3-offload", "twinflow:mode=serial",
 	    "dos:chain=published,buffers=1,downscale=batch,grads=fp32,unscale=separate,flush=async;blocking", NULL};
+	static const char *const early[] = {"gpu-only", "zero3-offload:flush=async", NULL};
 	static const char *const megatron[] = {"gpu-only", "twinflow:flush=async", NULL};
 	const char *const *list = NULL;
 
-	if (p->ds_config)
+	if (is_early_stage(p, arena))
+		list = early;
+	else if (p->ds_config)
 		list = p->has_fork ? fork : deepspeed;
 	else if (p->has_megatron)
 		list = megatron;
@@ -37,11 +53,37 @@ void plan_config_policies(struct opt_list *specs, const struct plan_config_param
 		opt_list_add(specs, list[i], arena);
 }
 
+/* The stage of the file stands; its whole partition is one subgroup at stages 1 and 2. */
+static int take_stage(struct plan_query *q, const struct ds_config *config, const struct plan_config_params *p, struct arena *arena,
+    struct err *err)
+{
+	struct batch one_group = q->batch;
+	struct workload workload;
+
+	if (config->stage.is_given && config->stage.value == 0)
+		return err_set(err, STATUS_USAGE, "%s: zero_optimization/stage 0 is not modelled; 1, 2 or 3 would be accepted", p->ds_config);
+	if (config->stage.is_given && q->batch.zero_stage > 0 && q->batch.zero_stage != config->stage.value)
+		return err_set(err, STATUS_USAGE, "--zero %.0f: %s has stage %.0f", q->batch.zero_stage, p->ds_config, config->stage.value);
+	if (!ds_config_is_early_stage(config))
+		return 0;
+	if (p->has_fork)
+		return err_set(err, STATUS_USAGE, "--fork: %s has stage %.0f, and the fork's keys act with stage 3", p->ds_config,
+		    config->stage.value);
+	q->batch.zero_stage = one_group.zero_stage = config->stage.value;
+	one_group.subgroup_params = DS_ONE_GROUP_PARAMS;
+	if (trial_workload(&workload, q->hw, &q->shape, &one_group, arena, err))
+		return err->code;
+	q->batch.subgroup_params = q->batch.subgroup_params > 0 ? q->batch.subgroup_params : workload.rank_params;
+	return 0;
+}
+
 int plan_config_batch(struct plan_query *q, const struct plan_config_params *p, struct arena *arena, struct err *err)
 {
 	struct batch *const batch = &q->batch, given = q->batch;
 	struct ds_config config;
 
+	if (p->has_megatron)
+		batch->zero_stage = 1;
 	if (!p->ds_config)
 		return 0;
 	given.gpus = batch->gpus > 0 ? batch->gpus : q->hw->gpus;
@@ -49,6 +91,8 @@ int plan_config_batch(struct plan_query *q, const struct plan_config_params *p, 
 		return err->code;
 	if (ds_config_batch(&given, &config, err))
 		return err_wrap(err, "%s", p->ds_config);
+	if (take_stage(q, &config, p, arena, err))
+		return err->code;
 	batch->mbs = batch->mbs > 0 ? batch->mbs : given.mbs;
 	batch->grad_accum = batch->grad_accum > 0 ? batch->grad_accum : given.grad_accum;
 	batch->precision = given.precision;
@@ -77,10 +121,11 @@ static double number(const struct trial *t, const char *key, double fallback, st
 static struct ds_recommendation recommend(const struct plan_config_params *p, const struct trial *t, struct arena *arena)
 {
 	const bool is_offloaded = t->metrics.host_peak_bytes > 0 && strcmp(t->use.policy->name, "gpu-only") != 0;
+	const bool has_subgroups = batch_zero_stage(&t->workload.batch) == 3;
 
 	return (struct ds_recommendation){.device = is_offloaded ? "cpu" : "none",
-	    .ratio = is_offloaded ? number(t, "ratio", 1, arena) : NAN,
-	    .subgroup_params = t->workload.batch.subgroup_params,
+	    .ratio = is_offloaded && has_subgroups ? number(t, "ratio", 1, arena) : NAN,
+	    .subgroup_params = has_subgroups ? t->workload.batch.subgroup_params : 0,
 	    .sets_pin = is_offloaded,
 	    .keeps_params = true,
 	    .pin = true,
@@ -147,6 +192,7 @@ const char *plan_config_megatron(const struct trial *t, struct arena *arena)
 	const struct megatron_recommendation what = {.micro_batch = b->mbs,
 	    .global_batch = b->mbs * b->grad_accum * batch_dp(b),
 	    .seq = b->seq,
+	    .tensor = batch_tp(b),
 	    .has_checkpointing = b->has_checkpointing,
 	    .precision = b->precision,
 	    .offload_frac = round(1000 * host_share(t)) / 1000,

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/parallel.h"
+
 static int add_case(struct fit_cases *cases, const struct fit_case *added, struct arena *arena, struct err *err)
 {
 	for (size_t i = 0; i < cases->n; i++)
@@ -134,7 +136,8 @@ static void batch_of(struct batch *batch, const struct recording *rec, const str
 	const struct rec_facts *const f = &rec->facts;
 
 	*batch = options->batch;
-	batch->gpus = first_given(batch->gpus, f->gpus > 0 ? f->gpus : (double)f->world_size / fmax(1, batch->nodes));
+	const double all_gpus = f->gpus > 0 ? f->gpus * batch_tp(batch) : (double)f->world_size; /* logs have the data-parallel size */
+	batch->gpus = first_given(batch->gpus, all_gpus / fmax(1, batch->nodes));
 	batch->mbs = first_given(batch->mbs, f->mbs);
 	batch->grad_accum = first_given(batch->grad_accum, f->grad_accum);
 	batch->seq = first_given(batch->seq, f->seq);

@@ -190,7 +190,10 @@ static const struct {
      "'prefetch_optimizer_gap': 2}",
 	"dos:stride=2,flush=async,ratio=0.8", NULL},
     {"'stage': 3, 'offload_optimizer': {'device': 'cpu', 'prefetch_optimizer': 1}", "dos:flush=blocking,ratio=1", NULL},
-    {"'stage': 2, 'offload_optimizer': {'device': 'cpu'}", NULL, "only stage 3"},
+    {"'stage': 2, 'offload_optimizer': {'device': 'cpu'}", "zero3-offload:flush=async", NULL},
+    {"'stage': 1, 'offload_optimizer': {'device': 'cpu', 'ratio': 0.5}", "zero3-offload:flush=async", NULL}, /* no ratio there */
+    {"'stage': 2", "gpu-only", NULL},
+    {"'stage': 0", NULL, "stage 0 is not modelled"},
     {"'stage': 'auto'", NULL, "\"auto\""},
     {"'stage': 3, 'offload_optimizer': {'device': 'nvme', 'nvme_path': '/x'}", NULL, "NVMe"},
     {"'stage': 3, 'offload_param': {'device': 'nvme'}", NULL, "NVMe"},

@@ -197,10 +197,26 @@ END_TEST
 static const struct {
 	const char *args, *message;
 } batches[] = {
-    {"--tensor-model-parallel-size 2", "--tensor-model-parallel-size 2 is not modelled"},
+    {"--context-parallel-size 2", "--context-parallel-size 2 is not modelled"},
+    {"--tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 3 --world-size 4", "x 2 data-parallel ranks"},
     {"--pipeline-model-parallel-size 4", "--pipeline-model-parallel-size 4 is not modelled"},
     {"--micro-batch-size 2 --global-batch-size 7 --world-size 2", "no multiple"},
 };
+
+START_TEST(tensor_parallel_batch)
+{
+	const struct megatron m = parse(THREE "--tensor-model-parallel-size 2 --use-distributed-optimizer --world-size 8 "
+					      "--micro-batch-size 2 --global-batch-size 24");
+	struct batch batch = {0}, given = {.tp = 4, .zero_stage = 3};
+	struct err err = {0};
+
+	ck_assert_int_eq(megatron_batch(&batch, &m, &err), 0);
+	ck_assert(batch.gpus == 8 && batch.tp == 2 && batch.zero_stage == 1);
+	ck_assert_double_eq(batch.grad_accum, 3); /* 24 over 2 sequences of 4 data-parallel ranks */
+	ck_assert_int_eq(megatron_parallel(&given, &m, &err), 0);
+	ck_assert(given.tp == 4 && given.zero_stage == 3);
+}
+END_TEST
 
 START_TEST(batch_refused)
 {
@@ -263,6 +279,7 @@ Suite *megatron_suite(void)
 	tcase_add_test(core, experts);
 	tcase_add_test(core, is_it);
 	tcase_add_test(core, written_flags_read_back);
+	tcase_add_test(core, tensor_parallel_batch);
 	suite_add_tcase(suite, core);
 	tcase_add_checked_fixture(errors, NULL, teardown);
 	tcase_add_loop_test(errors, refused, 0, N_ELEMENTS(refusals));

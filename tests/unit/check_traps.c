@@ -77,7 +77,7 @@ static const struct {
     {OFFLOAD ", 'ratio': 0.5}" SMALL, "7b", 4, 0, "[ratio-in-whole-subgroups]"}, /* 7 of 14 */
     {OFFLOAD ", 'ratio': 0.5}, 'sub_group_size': 1e9", "7b", 8, 0, "one-subgroup ratio-in-whole-subgroups"},
     {"'stage': 2, 'offload_optimizer': {'device': 'cpu', 'pin_memory': true, 'ratio': 0.5}", NULL, 0, 0,
-	"ratio-without-stage-3 [not-modelled]"},
+	"[no-overlap] ratio-without-stage-3"},
     {OFFLOAD ", 'prefetch_optimizer': 1}" SMALL, NULL, 0, 0, "stride-below-2"},
     {OFFLOAD ", 'prefetch_optimizer': 1, 'prefetch_optimizer_gap': 2}" SMALL, "7b", 4, 0, "last-flush"}, /* 14 subgroups */
     {OFFLOAD ", 'prefetch_optimizer': 1, 'prefetch_optimizer_gap': 3}" SMALL, "7b", 4, 0, ""},
@@ -86,7 +86,8 @@ static const struct {
     {OFFLOAD "}" SMALL, "7b", 4, 90e9, "pinned-memory-short"}, /* 95 GB */
     {"'stage': 3, 'offload_param': {'device': 'cpu'}", NULL, 0, 0, "offload-param-alone [not-modelled]"},
     {"'stage': 1, 'offload_param': {'device': 'cpu'}, 'offload_optimizer': {'device': 'cpu', 'pin_memory': true}", NULL, 0,
-	0, "offload-param-without-stage-3 [not-modelled]"},
+	0, "offload-param-without-stage-3 [no-overlap] [not-modelled]"},
+    {"'stage': 2, 'overlap_comm': true", NULL, 0, 0, ""},
     {"'offload_optimizer': {'device': 'cpu', 'pin_memory': true}", NULL, 0, 0, "offload-without-zero [not-modelled]"},
     {"'stage': 3, 'overlap_comm': false", NULL, 0, 0, "no-overlap"},
     {"'stage': 3, 'contiguous_gradients': false", NULL, 0, 0, "[gradients-scattered]"},
@@ -154,7 +155,10 @@ static const struct {
 	   "--overlap-cpu-optimizer-d2h-h2d --no-pin-cpu-grads",
 	"pageable-memory"},
     {MODEL "--vocab-size 100 --optimizer-offload-fraction 0.5", "offload-is-off"},
-    {MODEL "--vocab-size 100 --tensor-model-parallel-size 2", "[not-modelled]"},
+    {MODEL "--vocab-size 100 --tensor-model-parallel-size 2 --use-distributed-optimizer", ""},
+    {MODEL "--vocab-size 100 --tensor-model-parallel-size 2 --sequence-parallel", "[sequence-parallel]"},
+    {MODEL "--vocab-size 100 --sequence-parallel", ""},
+    {MODEL "--vocab-size 100 --pipeline-model-parallel-size 2", "[not-modelled]"},
     {MODEL "--vocab-size 100 --micro-batch-size 2 --global-batch-size 7", "batch-sizes"},
     {MODEL "--vocab-size 100 --num-experts 8", "[mixture-of-experts]"},
     {"{\"model_type\": \"llama\"}", ""},
