@@ -12,14 +12,15 @@
 
 struct table_copy {
 	const char *name, *columns; /* the first column is the key */
+	const char *columns_1; /* the same from a store of version 1; NULL: as now */
 	bool is_compared; /* equal keys must have equal rows */
 };
 
 static const struct table_copy copies[] = {
-    {"results_versions", "results_version", false},
-    {"profiles", STORE_PROFILE_COLUMNS, false}, /* another name for the same contents is no conflict */
-    {"workloads", STORE_WORKLOAD_COLUMNS, false},
-    {"trials", STORE_TRIAL_COLUMNS, true},
+    {"results_versions", "results_version", NULL, false},
+    {"profiles", STORE_PROFILE_COLUMNS, NULL, false}, /* another name for the same contents is no conflict */
+    {"workloads", STORE_WORKLOAD_COLUMNS, STORE_WORKLOAD_COLUMNS_1 ", 1", false},
+    {"trials", STORE_TRIAL_COLUMNS, NULL, true},
 };
 enum { N_COPIES = sizeof(copies) / sizeof(copies[0]), FIRST_CONFLICT_MAX = 256 };
 
@@ -60,7 +61,11 @@ static int prepare(struct merging *m, const struct table_copy *table, struct are
 	const char *const select = arena_printf(arena, "SELECT %s FROM %s", table->columns, table->name);
 	const int key_length = (int)strcspn(table->columns, ",");
 
-	if (sqlite3_prepare_v2(m->in, select, -1, &m->read, NULL) != SQLITE_OK)
+	int rc = sqlite3_prepare_v2(m->in, select, -1, &m->read, NULL);
+	if (rc != SQLITE_OK && table->columns_1)
+		rc = sqlite3_prepare_v2(
+		    m->in, arena_printf(arena, "SELECT %s FROM %s", table->columns_1, table->name), -1, &m->read, NULL);
+	if (rc != SQLITE_OK)
 		return fail_in(m, err);
 	const char *const insert = arena_printf(arena, "INSERT OR IGNORE INTO %s (%s) VALUES (%s)", table->name, table->columns,
 	    marks(sqlite3_column_count(m->read), arena));

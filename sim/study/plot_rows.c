@@ -68,6 +68,7 @@ static void make_facts(struct plot_row *row, struct arena *arena)
 	add_fact(row, "policy", row->policy);
 	add_options(row, arena, &err);
 	add_number(row, "gpus", row->gpus, arena);
+	add_number(row, "nodes", fmax(1, row->nodes), arena);
 	add_number(row, "mbs", row->mbs, arena);
 	add_number(row, "grad-accum", row->grad_accum, arena);
 	add_number(row, "seq", row->seq, arena);
@@ -247,6 +248,7 @@ static const struct {
 	const char *key, *before, *after;
 } phrases[] = {
     {"gpus", "", " GPU"},
+    {"nodes", "", " nodes"},
     {"mbs", "micro-batch ", ""},
     {"grad-accum", "accumulation ", ""},
     {"seq", "", " tokens"},
@@ -258,7 +260,9 @@ static const struct {
 
 static const char *phrase(const struct plot_row *row, const struct fact *fact, struct arena *arena)
 {
-	if (!*fact->value || (strcmp(fact->key, "grad-accum") == 0 && strcmp(fact->value, "1") == 0))
+	const bool is_usual = strcmp(fact->value, "1") == 0 && (strcmp(fact->key, "grad-accum") == 0 || strcmp(fact->key, "nodes") == 0);
+
+	if (!*fact->value || is_usual)
 		return "";
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
 		if (strcmp(phrases[i].key, fact->key) == 0)

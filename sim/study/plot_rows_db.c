@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Rows of view v_runs (DESIGN "Files"), read only. */
+ * Rows of view v_runs (DESIGN "Files") with their number of nodes, read only. */
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 /* Column and member are of the same name but for the policy, which the view holds in full. */
 #define TEXTS(X) X(hw, hw) X(model, model) X(policy, spec) X(scale, scale) X(contention, contention) X(reason, reason) X(bottleneck, bottleneck)
 #define NUMBERS(X)                                                                                                                  \
-	X(stride) X(ratio) X(fraction) X(gpus) X(mbs) X(grad_accum) X(seq) X(subgroup) X(n_subgroups) X(threads) X(feasible)        \
+	X(stride) X(ratio) X(fraction) X(gpus) X(nodes) X(mbs) X(grad_accum) X(seq) X(subgroup) X(n_subgroups) X(threads) X(feasible)        \
 	X(forward_s) X(backward_s) X(update_s) X(other_s) X(iteration_s) X(gpu_peak_bytes) X(host_peak_bytes)
 
 #define TEXT_COLUMN(column, member) #column ", "
 #define NUMBER_COLUMN(column) ", " #column
-static const char select_runs[] = "select " TEXTS(TEXT_COLUMN) "0" NUMBERS(NUMBER_COLUMN) " from v_runs";
+static const char select_runs[] = "select " TEXTS(TEXT_COLUMN) "0" NUMBERS(NUMBER_COLUMN) " from ";
 
 static const size_t texts[] = {
 #define TEXT_OFFSET(column, member) offsetof(struct plot_row, member),
@@ -46,7 +46,7 @@ static void read_row(struct plot_row *row, sqlite3_stmt *statement, struct arena
 		*(double *)((char *)row + numbers[i]) =
 		    sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
 	}
-	row->dp = row->gpus / batch_model_tp(row->model);
+	row->dp = row->gpus * row->nodes / batch_model_tp(row->model);
 }
 
 static int step_all(struct plot_rows *rows, sqlite3_stmt *statement, const char *path, const char *where, struct arena *arena,
@@ -100,12 +100,12 @@ static int nothing_selected(sqlite3 *db, const char *path, const char *where, co
 static int prepare(sqlite3_stmt **statement, sqlite3 *db, const char *path, const char *where, const char *needs,
     struct arena *arena, struct err *err)
 {
-	const char *tail;
+	const char *const all = arena_printf(arena, "%s%s", select_runs, store_runs_sql(db)), *tail;
 
-	if (sqlite3_prepare_v2(db, select_runs, -1, statement, NULL))
+	if (sqlite3_prepare_v2(db, all, -1, statement, NULL))
 		return err_set(err, STATUS_INPUT, "%s: %s; a database that dos sweep wrote would be accepted", path, sqlite3_errmsg(db));
 	sqlite3_finalize(*statement);
-	const char *const sql = arena_printf(arena, "%s where (%s) and (%s\n)", select_runs, needs, where ? where : "1");
+	const char *const sql = arena_printf(arena, "%s where (%s) and (%s\n)", all, needs, where ? where : "1");
 	if (sqlite3_prepare_v2(db, sql, -1, statement, &tail) || *tail) {
 		const int code = err_set(err, STATUS_USAGE, "--where %s: %s; an SQL expression over the columns of v_runs would be accepted",
 		    where, *tail ? "more than one statement" : sqlite3_errmsg(db));

@@ -29,7 +29,7 @@ static void fill_row(struct plot_row *row, const struct trial *trial, const stru
 
 	*row = (struct plot_row){.hw = source->trial.hw->name, .model = w->shape.name, .spec = arena_strdup(arena, trial->policy),
 	    .scale = source->scale, .contention = source->trial.sharing->name, .reason = m->fits ? "" : arena_strdup(arena, m->reason),
-	    .bottleneck = res_names[m->bottleneck], .gpus = w->batch.gpus, .dp = batch_dp(&w->batch),
+	    .bottleneck = res_names[m->bottleneck], .gpus = w->batch.gpus, .nodes = w->batch.nodes, .dp = batch_dp(&w->batch),
 	    .mbs = w->batch.mbs, .grad_accum = w->batch.grad_accum,
 	    .seq = w->batch.seq, .subgroup = w->batch.subgroup_params, .n_subgroups = (double)w->n_subgroups,
 	    .threads = trial->cost.threads, .feasible = m->fits, .forward_s = m->forward_s, .backward_s = m->backward_s,
@@ -114,7 +114,7 @@ int plot_row_trial(struct trial_input *input, struct hwprofile *hw, const struct
 	*input = source->trial;
 	if (source->input == PLOT_FROM_DB) {
 		*input = (struct trial_input){.sharing = sharing_find(row->contention), .threads = row->threads};
-		input->batch = (struct batch){.gpus = row->gpus, .mbs = row->mbs, .grad_accum = row->grad_accum, .seq = row->seq,
+		input->batch = (struct batch){.gpus = row->gpus, .nodes = row->nodes, .mbs = row->mbs, .grad_accum = row->grad_accum, .seq = row->seq,
 		    .has_checkpointing = true, .subgroup_params = row->subgroup};
 		code = hwprofile_load(hw, row->hw, arena, err);
 		if (!code)

@@ -7,9 +7,9 @@
 
 #include "sim/study/store_open.h"
 
-/* What fits a screen. */
-static const char people_columns[] = "hw, model, substr(policy, 1, instr(policy || ':', ':') - 1) AS policy, stride, ratio, fraction, "
-                                     "gpus, mbs, forward_s, backward_s, update_s, iteration_s, gpu_peak_bytes, feasible, bottleneck";
+/* What fits a screen; nodes between the two, where there are several. */
+static const char people_columns[] = "hw, model, substr(policy, 1, instr(policy || ':', ':') - 1) AS policy, stride, ratio, fraction, gpus";
+static const char more_people_columns[] = "mbs, forward_s, backward_s, update_s, iteration_s, gpu_peak_bytes, feasible, bottleneck";
 
 struct reading {
 	const struct query *query;
@@ -22,10 +22,23 @@ struct reading {
 
 /* ---- SQL */
 
-static const char *sql_of(const struct query *q, struct arena *arena)
+static bool has_several_nodes(sqlite3 *db)
 {
-	const char *columns = q->columns ? q->columns : q->format == FORMAT_TABLE ? people_columns : "*";
-	const char *sql = arena_printf(arena, "SELECT %s\nFROM v_runs", columns);
+	sqlite3_stmt *statement = NULL;
+	const bool has_any = sqlite3_prepare_v2(db, "SELECT 1 FROM workloads WHERE nodes > 1 LIMIT 1", -1, &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW;
+
+	sqlite3_finalize(statement);
+	return has_any;
+}
+
+/* all: the columns of v_runs. */
+static const char *sql_of(const struct reading *r, const char *all, struct arena *arena)
+{
+	const struct query *const q = r->query;
+	const char *const people = arena_printf(arena, "%s, %s%s", people_columns, has_several_nodes(r->db) ? "nodes, " : "", more_people_columns);
+	const char *const columns = q->columns ? q->columns : q->format == FORMAT_TABLE ? people : all;
+	const char *sql = arena_printf(arena, "SELECT %s\nFROM %s", columns, store_runs_sql(r->db));
 
 	if (q->where) /* the line break ends a comment */
 		sql = arena_printf(arena, "%s WHERE (%s\n)", sql, q->where);
@@ -43,8 +56,8 @@ static int wrong_sql(const struct reading *r, const char *columns, struct err *e
 	const char *const message = sqlite3_errmsg(r->db);
 	const bool is_column = strncmp(message, "no such column", 14) == 0;
 
-	return err_set(err, STATUS_USAGE, "db query: %s; SQL over the columns of v_runs would be accepted%s%s", message, is_column ? ": " : "",
-	    is_column ? columns : "");
+	return err_set(err, STATUS_USAGE, "db query: %s; SQL over the columns of v_runs would be accepted%s%s%s", message, is_column ? ": " : "",
+	    is_column ? columns : "", is_column ? ", nodes" : "");
 }
 
 static const char *columns_of(sqlite3_stmt *statement, struct arena *arena)
@@ -52,7 +65,7 @@ static const char *columns_of(sqlite3_stmt *statement, struct arena *arena)
 	const char *list = "";
 
 	for (int i = 0; i < sqlite3_column_count(statement); i++)
-		list = arena_printf(arena, "%s%s%s", list, i ? " " : "", sqlite3_column_name(statement, i));
+		list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", sqlite3_column_name(statement, i));
 	return list;
 }
 
@@ -67,7 +80,7 @@ static int prepare(struct reading *r, struct err *err)
 	const char *const columns = columns_of(r->statement, r->arena);
 	sqlite3_finalize(r->statement);
 	r->statement = NULL;
-	const int rc = sqlite3_prepare_v2(r->db, sql_of(r->query, r->arena), -1, &r->statement, &tail);
+	const int rc = sqlite3_prepare_v2(r->db, sql_of(r, columns, r->arena), -1, &r->statement, &tail);
 	if (rc == SQLITE_AUTH)
 		return err_set(err, STATUS_USAGE, "db query: only reading is possible (%s)", sqlite3_errmsg(r->db));
 	if (rc != SQLITE_OK)

@@ -75,6 +75,7 @@ static const char *command_text(const struct plot_row *row, struct arena *arena)
 	                 : arena_printf(arena, "%s --model %s", text, report_shell_word(row->model, arena));
 	text = arena_printf(arena, "%s --policy %s", text, report_shell_word(report_spec(row, arena), arena));
 	text = flag(text, "gpus", row->gpus, 0, arena);
+	text = flag(text, "nodes", fmax(1, row->nodes), 1, arena);
 	text = flag(text, "mbs", row->mbs, 1, arena);
 	text = flag(text, "grad-accum", row->grad_accum, 1, arena);
 	text = flag(text, "seq", row->seq, 2048, arena);
@@ -164,7 +165,7 @@ static void write_batch(const struct report *r, const struct plot_row *row)
 {
 	if (!report_has_tokens(row))
 		return;
-	fact(r->out, "tokens a step", arena_printf(r->arena, "%.6g (micro-batch %.6g%s)", row->dp * row->mbs * row->grad_accum * row->seq, row->mbs,
+	fact(r->out, "tokens a step", arena_printf(r->arena, "%.6g (micro-batch %.6g%s)", report_tokens(row), row->mbs,
 	    row->grad_accum > 1 ? arena_printf(r->arena, " x %.6g", row->grad_accum) : ""));
 }
 

@@ -111,6 +111,8 @@ static const char *with_given(const struct report *r, const struct plot_row *row
 		sql = arena_printf(arena, "%s and contention = %s", sql, report_sql_text(row->contention, arena));
 	if (r->groups.has_gpus)
 		sql = number_equals(sql, "gpus", row->gpus, arena);
+	if (r->groups.has_nodes)
+		sql = number_equals(sql, "nodes", row->nodes, arena);
 	if (r->groups.has_seq)
 		sql = number_equals(sql, "seq", row->seq, arena);
 	return r->input->where ? arena_printf(arena, "(%s\n) and %s", r->input->where, sql) : sql;

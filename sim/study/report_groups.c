@@ -12,10 +12,15 @@ bool report_has_tokens(const struct plot_row *row)
 	return row->forward_s > 0 && row->iteration_s > 0 && row->gpus > 0 && row->mbs > 0 && row->grad_accum > 0 && row->seq > 0;
 }
 
+double report_tokens(const struct plot_row *row)
+{
+	return row->dp * row->mbs * row->grad_accum * row->seq;
+}
+
 double report_rate(const struct plot_row *row)
 {
 	if (report_has_tokens(row))
-		return row->dp * row->mbs * row->grad_accum * row->seq / row->iteration_s;
+		return report_tokens(row) / row->iteration_s;
 	return row->update_s > 0 ? 1 / row->update_s : (double)NAN;
 }
 
@@ -79,6 +84,7 @@ static int compare_given(const struct plot_row *a, const struct plot_row *b)
 	order = order ? order : strcmp(a->scale, b->scale);
 	order = order ? order : strcmp(a->contention, b->contention);
 	order = order ? order : compare_numbers(a->gpus, b->gpus);
+	order = order ? order : compare_numbers(a->nodes, b->nodes);
 	order = order ? order : compare_numbers(a->seq, b->seq);
 	if (order || report_has_tokens(a) || strcmp(a->model, "update") != 0)
 		return order;
@@ -151,6 +157,7 @@ static void find_differences(struct report_groups *groups)
 	for (size_t i = 1; i < groups->n; i++) {
 		const struct plot_row *const row = groups->groups[i].first;
 		groups->has_gpus |= compare_numbers(row->gpus, first->gpus) != 0;
+		groups->has_nodes |= compare_numbers(row->nodes, first->nodes) != 0;
 		groups->has_seq |= compare_numbers(row->seq, first->seq) != 0;
 		groups->has_scale |= strcmp(row->scale, first->scale) != 0;
 		groups->has_contention |= strcmp(row->contention, first->contention) != 0;
@@ -181,6 +188,8 @@ const char *report_group_name(const struct report_groups *groups, const struct r
 
 	if (groups->has_gpus)
 		text = arena_printf(arena, "%s, %.6g GPU%s", text, row->gpus, row->gpus == 1 ? "" : "s");
+	if (groups->has_nodes)
+		text = arena_printf(arena, "%s, %.6g node%s", text, row->nodes, row->nodes == 1 ? "" : "s");
 	if (groups->has_seq)
 		text = arena_printf(arena, "%s, %.6g tokens", text, row->seq);
 	if (groups->has_scale)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * report_groups: runs put together by what is given (machine, model, GPUs, sequence length, scale, contention), so that the best
+ * report_groups: runs put together by what is given (machine, model, GPUs, nodes, sequence length, scale, contention), so that the best
  * of what can be chosen (policy, its options, micro-batch, accumulation, subgroup, threads) can be named for each.
  *
  * Invariant: every row is in exactly one group; groups and policies are in order of appearance; the best of several equal ones is
@@ -33,7 +33,7 @@ struct report_group {
 struct report_groups {
 	struct report_group *groups;
 	size_t n;
-	bool has_gpus, has_seq, has_scale, has_contention; /* groups differ in it */
+	bool has_gpus, has_nodes, has_seq, has_scale, has_contention; /* groups differ in it */
 };
 
 void report_groups_make(struct report_groups *groups, const struct plot_rows *rows, struct arena *arena);
@@ -46,6 +46,8 @@ const struct report_policy *report_group_baseline(const struct report_group *gro
 /* Larger is better, NAN unknown: tokens/s, or updates/s where an update was run alone. */
 double report_rate(const struct plot_row *row);
 bool report_has_tokens(const struct plot_row *row);
+/* Of an iteration of all ranks, where there are any. */
+double report_tokens(const struct plot_row *row);
 /* The policy SPEC without options at their default: a SPEC again. */
 const char *report_spec(const struct plot_row *row, struct arena *arena);
 

@@ -22,6 +22,7 @@ static const struct column {
     {"ratio", "ratio", "", NUMBER, AT(ratio), 1},
     {"fraction", "fraction", "", NUMBER, AT(fraction), 1},
     {"gpus", "GPUs", "", NUMBER, AT(gpus), 1},
+    {"nodes", "nodes", "", NUMBER, AT(nodes), 1},
     {"mbs", "micro-batch", "", NUMBER, AT(mbs), 1},
     {"grad_accum", "accumulation", "", NUMBER, AT(grad_accum), 1},
     {"seq", "tokens a sequence", "", NUMBER, AT(seq), 1},

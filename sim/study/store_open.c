@@ -96,6 +96,15 @@ static int judge_snapshot(bool *is_new, sqlite3 *db, const char *path, struct er
 	return code;
 }
 
+const char *store_runs_sql(sqlite3 *db)
+{
+	sqlite3_stmt *statement = NULL;
+	const bool has_nodes = sqlite3_prepare_v2(db, "SELECT nodes FROM v_runs_nodes", -1, &statement, NULL) == SQLITE_OK;
+
+	sqlite3_finalize(statement);
+	return has_nodes ? "v_runs_nodes" : "(SELECT *, 1 AS nodes FROM v_runs)";
+}
+
 int store_check_results(sqlite3 *db, const char *path, struct err *err)
 {
 	long long version;
@@ -142,10 +151,11 @@ static int open_file(sqlite3 **db, const char *path, int flags)
 	return rc;
 }
 
-static int make_schema(sqlite3 *db)
+/* Makes the tables, or brings those of an older version up to date. */
+static int make_schema(sqlite3 *db, const char *schema_sql)
 {
 	struct arena arena = {0};
-	const char *const sql = arena_printf(&arena, "%sPRAGMA application_id = %d; PRAGMA user_version = %d;", store_schema_sql,
+	const char *const sql = arena_printf(&arena, "%sPRAGMA application_id = %d; PRAGMA user_version = %d;", schema_sql,
 	    STORE_APPLICATION_ID, STORE_VERSION);
 	const int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 
@@ -157,12 +167,15 @@ static int make_schema(sqlite3 *db)
 static int prepare_tables(sqlite3 *db, const char *path, struct err *err)
 {
 	char sql[128];
+	long long version = 0;
 	bool is_new;
 
 	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
 		return store_sqlite_error(db, path, err);
 	int code = judge(&is_new, db, path, err);
-	if (!code && is_new && make_schema(db) != SQLITE_OK)
+	if (!code && pragma(&version, db, "PRAGMA user_version"))
+		code = store_sqlite_error(db, path, err);
+	if (!code && version < STORE_VERSION && make_schema(db, is_new ? store_schema_sql : store_upgrade_sql) != SQLITE_OK)
 		code = store_sqlite_error(db, path, err);
 	if (!code)
 		code = store_check_results(db, path, err);

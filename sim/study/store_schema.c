@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/study/store_schema.h"
 
+/* CROSS fixes the order of the loops: without ORDER BY rows come as they were stored. Results of an older version of the
+ * program stay in trials and leave the views when newer ones arrive. */
+#define RUNS_COLUMNS                                                                                                    \
+	"SELECT printf('%016x', t.key) AS key, p.name AS hw, w.model AS model, t.policy AS policy,"                     \
+	" t.stride AS stride, t.ratio AS ratio, t.fraction AS fraction, w.gpus AS gpus, w.mbs AS mbs,"                  \
+	" w.grad_accum AS grad_accum, w.seq AS seq, w.subgroup_params AS subgroup, w.n_subgroups AS n_subgroups,"       \
+	" t.threads AS threads, t.contention AS contention, t.scale AS scale, t.feasible AS feasible, t.reason AS reason," \
+	" t.forward_s AS forward_s, t.backward_s AS backward_s, t.update_s AS update_s, t.other_s AS other_s,"          \
+	" t.iteration_s AS iteration_s, t.gpu_peak_bytes AS gpu_peak_bytes, t.host_peak_bytes AS host_peak_bytes,"      \
+	" t.bottleneck AS bottleneck"
+#define RUNS_FROM                                                                                                       \
+	" FROM trials t CROSS JOIN profiles p ON p.profile_hash = t.profile_hash"                                       \
+	" CROSS JOIN workloads w ON w.workload_hash = t.workload_hash"                                                  \
+	" WHERE t.results_version = (SELECT max(results_version) FROM results_versions)"
+/* v_runs is a contract; what came later is in a view that has more. */
+#define NODES_VIEW "CREATE VIEW v_runs_nodes AS " RUNS_COLUMNS ", w.nodes AS nodes" RUNS_FROM ";"
+
 /* Trials are appended in the order of the sweep; only the small index over keys is written at random. */
 const char store_schema_sql[] =
     "CREATE TABLE profiles ("
@@ -11,7 +28,7 @@ const char store_schema_sql[] =
     " workload_hash INTEGER PRIMARY KEY, model TEXT NOT NULL, layers INTEGER, hidden INTEGER, heads INTEGER,"
     " kv_heads INTEGER, ffn INTEGER, vocab INTEGER, n_params INTEGER, gpus INTEGER NOT NULL, mbs INTEGER NOT NULL,"
     " grad_accum INTEGER NOT NULL, seq INTEGER NOT NULL, checkpointing INTEGER NOT NULL, precision TEXT NOT NULL,"
-    " subgroup_params INTEGER NOT NULL, n_subgroups INTEGER) STRICT;"
+    " subgroup_params INTEGER NOT NULL, n_subgroups INTEGER, nodes INTEGER NOT NULL DEFAULT 1) STRICT;"
     "CREATE TABLE trials ("
     " id INTEGER PRIMARY KEY, key INTEGER NOT NULL UNIQUE, results_version INTEGER NOT NULL,"
     " profile_hash INTEGER NOT NULL REFERENCES profiles, workload_hash INTEGER NOT NULL REFERENCES workloads,"
@@ -20,15 +37,7 @@ const char store_schema_sql[] =
     " backward_s REAL, update_s REAL, other_s REAL, iteration_s REAL, gpu_peak_bytes REAL, host_peak_bytes REAL,"
     " gpu_fraction_frac REAL, bottleneck TEXT) STRICT;"
     "CREATE TABLE results_versions (results_version INTEGER PRIMARY KEY) STRICT;"
-    /* CROSS fixes the order of the loops: without ORDER BY rows come as they were stored. Results of an older version of the
-     * program stay in trials and leave the view when newer ones arrive. */
-    "CREATE VIEW v_runs AS SELECT printf('%016x', t.key) AS key, p.name AS hw, w.model AS model, t.policy AS policy,"
-    " t.stride AS stride, t.ratio AS ratio, t.fraction AS fraction, w.gpus AS gpus, w.mbs AS mbs,"
-    " w.grad_accum AS grad_accum, w.seq AS seq, w.subgroup_params AS subgroup, w.n_subgroups AS n_subgroups,"
-    " t.threads AS threads, t.contention AS contention, t.scale AS scale, t.feasible AS feasible, t.reason AS reason,"
-    " t.forward_s AS forward_s, t.backward_s AS backward_s, t.update_s AS update_s, t.other_s AS other_s,"
-    " t.iteration_s AS iteration_s, t.gpu_peak_bytes AS gpu_peak_bytes, t.host_peak_bytes AS host_peak_bytes,"
-    " t.bottleneck AS bottleneck"
-    " FROM trials t CROSS JOIN profiles p ON p.profile_hash = t.profile_hash"
-    " CROSS JOIN workloads w ON w.workload_hash = t.workload_hash"
-    " WHERE t.results_version = (SELECT max(results_version) FROM results_versions);";
+    "CREATE VIEW v_runs AS " RUNS_COLUMNS RUNS_FROM ";"
+    NODES_VIEW;
+
+const char store_upgrade_sql[] = "ALTER TABLE workloads ADD COLUMN nodes INTEGER NOT NULL DEFAULT 1;" NODES_VIEW;

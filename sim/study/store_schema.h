@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * store_schema: the tables and the view of a store, and the columns that are written, in order.
+ * store_schema: the tables and the views of a store, and the columns that are written, in order.
  *
  * A change of any of it raises STORE_VERSION. STRICT: a value of another type is refused by SQLite itself.
  */
@@ -11,10 +11,12 @@
 	"profile_hash, name, summary, gpus, threads, host_memory_bytes, gpu_memory_bytes, dram_Bps, h2d_duplex_Bps, d2h_duplex_Bps"
 enum { STORE_N_PROFILE = 10 };
 
-#define STORE_WORKLOAD_COLUMNS                                                                                                \
+#define STORE_WORKLOAD_COLUMNS_1                                                                                              \
 	"workload_hash, model, layers, hidden, heads, kv_heads, ffn, vocab, n_params, gpus, mbs, grad_accum, seq, checkpointing, " \
 	"precision, subgroup_params, n_subgroups"
-enum { STORE_N_WORKLOAD = 17 };
+/* Version 1 had all but the last. */
+#define STORE_WORKLOAD_COLUMNS STORE_WORKLOAD_COLUMNS_1 ", nodes"
+enum { STORE_N_WORKLOAD = 18 };
 
 #define STORE_TRIAL_COLUMNS                                                                                                   \
 	"key, results_version, profile_hash, workload_hash, policy, stride, ratio, fraction, threads, contention, sync, scale, "   \
@@ -23,5 +25,7 @@ enum { STORE_N_WORKLOAD = 17 };
 enum { STORE_N_TRIAL = 24 };
 
 extern const char store_schema_sql[];
+/* From version 1 to 2. */
+extern const char store_upgrade_sql[];
 
 #endif

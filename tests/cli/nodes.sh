@@ -30,6 +30,10 @@ echo '--- an axis of sweeps'
 dos sweep --hw dgx-h100,gh200 --model 7b --policy gpu-only --nodes 1,2,4..8:4 --db s.db -q --format csv
 dos sweep --hw dgx-h100,gh200 --model 7b --policy gpu-only --nodes 1,2,4..8:4 --db s.db -q --format csv
 dos db query s.db --where 'hw = "gh200" AND update_s IS NULL' --columns 'count(*) AS refused' --format csv
+dos db query s.db --where 'nodes = 4 AND feasible' --format csv | sed -n 1p | tr , '\n' | grep -c nodes
+dos db query s.db --columns 'hw, gpus, nodes' --where feasible --order 'hw, nodes' --format csv
+dos db query s.db --where 'hw = "dgx-h100"' --order nodes | grep -o 'gpus  nodes'
+dos report --db s.db --where 'hw = "dgx-h100"' -o r.html && grep -o -e '7b on dgx-h100, [0-9]* nodes*' -e '<span>--nodes</span> <span>[0-9]*</span>' r.html | sort -u
 echo '--- plan'
 plan() { dos plan --hw dgx-h100 --model 70b --nodes 2 --gpus 4 --policy gpu-only,zero3-offload "$@"; }
 plan --tokens-per-batch 16384 --format csv | awk -F, '/^(role|best)/ { print $4 == "gpus" || $4 * $5 * $6 * $7 * $19 == 16384 }'

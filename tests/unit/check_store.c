@@ -147,7 +147,7 @@ static const struct {
 	const char *sql, *message;
 	int code;
 } strange[] = {
-    {"PRAGMA user_version = 2", "of version 2, from a newer dos", STATUS_INPUT},
+    {"PRAGMA user_version = 3", "of version 3, from a newer dos", STATUS_INPUT},
     {"PRAGMA application_id = 7", "another program", STATUS_INPUT},
     {"INSERT INTO results_versions VALUES (1000)", "results of version 1000, from a newer dos", STATUS_INPUT},
 };
@@ -270,6 +270,47 @@ START_TEST(hostile_views)
 }
 END_TEST
 
+/* ---- stores that do not know of nodes */
+
+/* How many rows have that many nodes. */
+static void assert_nodes(const char *path, const char *nodes, const char *n_wanted)
+{
+	char where[64], text[64] = "";
+	const struct query query = {.path = path, .columns = "count(*) AS n", .where = where, .format = FORMAT_CSV};
+	FILE *const out = fmemopen(text, sizeof(text), "w");
+
+	snprintf(where, sizeof(where), "nodes = %s", nodes);
+	ck_assert_msg(query_run(&query, out, &rig.err) == 0, "%s", rig.err.text);
+	fclose(out);
+	ck_assert_str_eq(text + 2, n_wanted); /* after the head */
+}
+
+START_TEST(a_store_of_version_1)
+{
+	static const char as_version_1[] =
+	    "DROP VIEW v_runs_nodes; ALTER TABLE workloads DROP COLUMN nodes; PRAGMA user_version = 1";
+	const char *const paths[] = {rig.db};
+	struct merge_counts counts;
+	struct store *store;
+	size_t n;
+
+	fill(rig.db, 1, 4, 1);
+	const unsigned long long contents = sweep_rig_contents(&n, rig.db);
+	sweep_rig_sql(rig.db, as_version_1);
+	assert_nodes(rig.db, "1", "4\n"); /* read as it is */
+	ck_assert_msg(merge_run(&counts, other, paths, 1, &rig.err) == 0, "%s", rig.err.text);
+	assert_nodes(other, "1", "4\n");
+	ck_assert(sweep_rig_contents(&n, other) == contents);
+	ck_assert_msg(store_open(&store, rig.db, &rig.err) == 0, "%s", rig.err.text); /* and brought up to date */
+	store_close(store);
+	sweep_rig_sql(rig.db, "SELECT nodes FROM workloads");
+	fill(rig.db, 5, 5, 1);
+	assert_nodes(rig.db, "1", "5\n");
+	sweep_rig_sql(rig.db, "DELETE FROM trials WHERE key = 5");
+	ck_assert(sweep_rig_contents(&n, rig.db) == contents);
+}
+END_TEST
+
 /* ---- merging */
 
 START_TEST(merging_twice_changes_nothing)
@@ -334,6 +375,7 @@ Suite *store_suite(void)
 	tcase_add_test(core, results_of_older_versions_leave_the_view);
 	tcase_add_test(core, queries_only_read);
 	tcase_add_test(core, queries_leave_nothing_behind);
+	tcase_add_test(core, a_store_of_version_1);
 	tcase_add_test(core, merging_twice_changes_nothing);
 	suite_add_tcase(suite, core);
 	tcase_add_checked_fixture(errors, open_rig, close_rig);
