@@ -97,12 +97,13 @@ static void write_panels(struct plot *plot, const struct figure *f)
 static const char *subtitle(const struct figure *f, struct arena *arena)
 {
 	const struct trial_input *const t = &f->source->trial;
-	const double gpus = t->batch.gpus > 0 ? t->batch.gpus : t->hw->gpus;
+	const struct batch batch = {.gpus = t->batch.gpus > 0 ? t->batch.gpus : t->hw->gpus, .nodes = t->batch.nodes};
+	const char *const nodes = t->batch.nodes > 1 ? "; GPUs: of a node" : "";
 
 	return arena_printf(arena, "%s with more or fewer layers on %s; %.0f x %.0f tokens, checkpointing %s; any options of the policy\n"
-	    "middle and right with %.0f GPU%s; a dashed line: what the machine has", f->source->shapes[0].name, t->hw->name,
-	    t->batch.mbs > 0 ? t->batch.mbs : 1, t->batch.seq > 0 ? t->batch.seq : 2048, t->batch.has_checkpointing ? "on" : "off", gpus,
-	    gpus > 1 ? "s" : "");
+	    "middle and right with %s%s; a dashed line: what the machine has", f->source->shapes[0].name, t->hw->name,
+	    t->batch.mbs > 0 ? t->batch.mbs : 1, t->batch.seq > 0 ? t->batch.seq : 2048, t->batch.has_checkpointing ? "on" : "off",
+	    batch_gpus_text(&batch, arena), nodes);
 }
 
 int plot_capacity(struct plot *plot, const struct plot_source *source, struct err *err)

@@ -34,6 +34,11 @@ static void list_gpus(struct pareto *p)
 	p->gpus[p->n_gpus++] = most;
 }
 
+static double n_nodes(const struct pareto *p)
+{
+	return fmax(1, p->source->trial.batch.nodes);
+}
+
 static void make_query(struct pareto *p)
 {
 	const struct plot_source *const source = p->source;
@@ -87,9 +92,10 @@ static int run_gpus(struct pareto *p, struct err *err)
 static void write_gpus(struct plot *plot, struct pareto *p)
 {
 	for (size_t i = 0; i < p->n_gpus; i++) {
-		double line[2 * POLICIES_MAX + 1] = {p->gpus[i]};
+		double line[2 * POLICIES_MAX + 1] = {n_nodes(p) * p->gpus[i]};
 		for (size_t j = 0; j < p->n_policies; j++) {
-			const double hours = p->time_s[i][j] / 3600 * p->gpus[i] / p->source->trial.hw->gpus; /* the share of the node */
+			const double share = n_nodes(p) * p->gpus[i] / p->source->trial.hw->gpus; /* of a node, or several */
+			const double hours = p->time_s[i][j] / 3600 * share;
 			line[1 + j] = p->time_s[i][j];
 			line[1 + p->n_policies + j] = p->hours_price > 0 ? hours * p->hours_price : hours * p->power_W / 1000;
 			p->least_s = fmin(p->least_s, p->time_s[i][j]); /* of numbers: NAN is passed over */
@@ -187,8 +193,9 @@ static const char *subtitle(const struct pareto *p, struct arena *arena)
 	    : p->power_W > 0                    ? "; energy: that share of the node's full power"
 						: "";
 
-	return arena_printf(arena, "%s on %s, %.0f tokens a sequence, checkpointing %s\neach point: the best options%s of the policy that fit%s",
-	    p->query.shape.name, p->query.hw->name, b->seq > 0 ? b->seq : 2048, b->has_checkpointing ? "on" : "off",
+	const char *const nodes = b->nodes > 1 ? arena_printf(arena, ", %.0f nodes", b->nodes) : "";
+	return arena_printf(arena, "%s on %s%s, %.0f tokens a sequence, checkpointing %s\neach point: the best options%s of the policy that fit%s",
+	    p->query.shape.name, p->query.hw->name, nodes, b->seq > 0 ? b->seq : 2048, b->has_checkpointing ? "on" : "off",
 	    b->mbs > 0 ? "" : " and micro-batch", cost);
 }
 
@@ -215,7 +222,7 @@ int plot_pareto(struct plot *plot, const struct plot_source *source, struct err 
 	plot_legend(plot, p->names, p->n_policies, 0, 860);
 	plot_number(plot, "has_cost", p->hours_price > 0 || p->power_W > 0);
 	plot_text(plot, "cost", p->hours_price > 0 ? "price of 1e6 tokens" : "energy of 1e6 tokens (kWh)");
-	plot_number(plot, "gpus", p->gpus[p->n_gpus - 1]);
+	plot_number(plot, "gpus", n_nodes(p) * p->gpus[p->n_gpus - 1]);
 	plot_number(plot, "least_s", p->least_s);
 	plot_number(plot, "most_s", p->most_s);
 	plot_number(plot, "most_cost", p->most_cost);
