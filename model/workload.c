@@ -340,6 +340,16 @@ double workload_head_flop(const struct workload *workload)
 	return workload->is_update_only ? 0 : 2 * workload->shape.vocab * workload->shape.embed_dim * tokens(workload);
 }
 
+/* Of a workload that has tensors and no shape: a recorded one. */
+static double listed_layer_params(const struct workload *workload, int layer)
+{
+	double n_params = 0;
+
+	for (size_t i = 0; i < workload->n_tensors; i++)
+		n_params += workload->tensors[i].layer == layer ? workload->tensors[i].n_params : 0;
+	return n_params;
+}
+
 double workload_layer_params(const struct workload *workload, int layer)
 {
 	struct tensor_list list = {.dp = batch_dp(&workload->batch), .tp = batch_tp(&workload->batch)};
@@ -347,6 +357,8 @@ double workload_layer_params(const struct workload *workload, int layer)
 	if (workload->is_update_only)
 		return 0;
 	assert(layer == TENSOR_NO_LAYER || (layer >= 0 && layer < workload->shape.layers));
+	if (workload->shape.hidden <= 0)
+		return listed_layer_params(workload, layer);
 	if (layer == TENSOR_NO_LAYER) {
 		tensors_start(&list, &workload->shape);
 		tensors_end(&list, &workload->shape);

@@ -190,7 +190,7 @@ static int add_rows(struct what_if *f, const struct opt_list *specs, const char 
 	int code = 0;
 
 	add_recorded(f);
-	if (f->own && f->policy)
+	if (f->own && f->policy && f->c->nodes <= 1) /* what is recorded is one node */
 		code = add_simulated(f, "simulated as recorded", f->own, f->policy, NULL, err);
 	for (size_t i = 0; !code && i < specs->n; i++)
 		code = add_simulated(f, "what if", f->target, specs->items[i], trace, err);

@@ -220,8 +220,8 @@ void replay_update_workload(
     struct workload *w, const struct replay_update *u, const struct batch *batch, struct arena *arena)
 {
 	*w = (struct workload){.batch = *batch,
-	    .n_params = u->total_params * batch->gpus,
-	    .tp_params = u->total_params * batch->gpus,
+	    .n_params = u->total_params * batch_ranks(batch),
+	    .tp_params = u->total_params * batch_dp(batch),
 	    .rank_params = u->total_params,
 	    .n_subgroups = u->n,
 	    .n_tensors = u->n};
