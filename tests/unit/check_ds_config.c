@@ -172,6 +172,9 @@ START_TEST(batch_sizes)
 	ck_assert_double_eq(batch.grad_accum, batches[_i].want_accum);
 	ck_assert_double_eq(batch.subgroup_params, 1e9);
 	ck_assert_int_eq(batch.precision, PRECISION_FP16);
+	struct batch split = {.gpus = 1, .nodes = batches[_i].gpus};
+	ck_assert_int_eq(ds_config_batch(&split, &config, &err), 0);
+	ck_assert(split.mbs == batch.mbs && split.grad_accum == batch.grad_accum);
 }
 END_TEST
 

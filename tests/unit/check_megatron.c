@@ -79,6 +79,9 @@ START_TEST(the_7b_of_the_authors)
 	ck_assert_double_eq(batch.grad_accum, 4);
 	ck_assert_double_eq(batch.seq, 2048);
 	ck_assert(batch.has_checkpointing && m.has_precision);
+	batch = (struct batch){.nodes = 2}; /* of all nodes */
+	ck_assert_int_eq(megatron_batch(&batch, &m, &err), 0);
+	ck_assert(batch.gpus == 2 && batch.grad_accum == 4);
 }
 END_TEST
 

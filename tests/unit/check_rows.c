@@ -24,10 +24,10 @@ static void teardown(void)
 
 START_TEST(members)
 {
-	const int code = parse("source,id,hw,model,policy,gpus,seq,checkpointing,forward_s,backward_s,update_s,other_s,threads\r\n"
-	                       "\"a, \"\"b\"\"\r\nc\",one,m,7b,\"dos:stride=2,ratio=0.8\",4,2048,off,1,2,0.5,0,\r\n"
+	const int code = parse("source,id,hw,model,policy,gpus,seq,checkpointing,forward_s,backward_s,update_s,other_s,threads,nodes\r\n"
+	                       "\"a, \"\"b\"\"\r\nc\",one,m,7b,\"dos:stride=2,ratio=0.8\",4,2048,off,1,2,0.5,0,,16\r\n"
 	                       "\r\n"
-	                       ",two,m,7b,dos,,,,,,3,,8");
+	                       ",two,m,7b,dos,,,,,,3,,8,");
 
 	ck_assert_msg(code == 0, "%s", err.text);
 	ck_assert_uint_eq(rows.n, 2);
@@ -38,6 +38,7 @@ START_TEST(members)
 	ck_assert(one->batch.gpus == 4 && one->batch.seq == 2048 && !one->batch.has_checkpointing && one->threads == 0);
 	assert_rel(one->measured[QUANTITY_SUM_PHASES], 3.5, 0);
 	ck_assert(one->other_s == 0 && isnan(one->measured[QUANTITY_ITERATION]));
+	ck_assert(one->batch.nodes == 16 && two->batch.nodes == 0);
 	ck_assert(two->batch.has_checkpointing && two->batch.gpus == 0 && two->threads == 8);
 	ck_assert(isnan(two->measured[QUANTITY_SUM_PHASES]) && isnan(two->other_s));
 	ck_assert_uint_eq(one->line, 2);
