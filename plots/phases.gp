@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Block 0: label, total as text, y, forward, backward, update, other, total, ends of its 90 % interval. heading[] at heading_y[]. y in pixels from the panel's top.
+# Block 0: label, total as text, y, forward, backward, update, other, total, ends of its 90 % interval, place of the text. heading[] at heading_y[]. y in pixels from the panel's top.
 
 array phase[4]
 phase[1] = 'forward'; phase[2] = 'backward'; phase[3] = 'update'; phase[4] = 'other'
@@ -31,5 +31,5 @@ plot for [i = 1:4] data index 0 using (at_left(i)):3:(at_left(i)):(at_left(i) + 
 	for [i = 1:4] data index 0 using (wide(i) ? at_left(i) + column(3 + i) / 2 : NaN):3:(sprintf('%.3g', column(3 + i))) with labels textcolor rgb (i == 2 ? '#FFFFFF' : '#1A1A1A') notitle, \
 	data index 0 using (0):3:1 with labels right offset character -0.8, 0 textcolor rgb ink notitle, \
 	for [i = 1:int(has_intervals)] data index 0 using 8:3:9:10 with xerrorbars linecolor rgb ink linewidth 1 pointtype 0 notitle, \
-	data index 0 using (has_intervals && $10 > $8 ? $10 : $8):3:2 with labels left offset character 0.8, 0 textcolor rgb ink notitle
+	data index 0 using 11:3:2 with labels left offset character 0.8, 0 textcolor rgb ink notitle
 unset multiplot

@@ -6,14 +6,17 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/plan_config.h"
+#include "sim/cli/plan_page.h"
 #include "sim/cli/plan_report.h"
 #include "sim/cli/uncertainty.h"
 #include "sim/study/parallel.h"
+#include "sim/study/report.h"
 
 struct params {
 	double allowance_frac, tokens_per_batch;
 	long long jobs;
 	bool has_explain, is_exhaustive;
+	const char *report, *command; /* report: a page to write; command: as it was typed */
 	struct plan_config_params config;
 };
 
@@ -28,6 +31,7 @@ static const struct opt opts[] = {
         .help = "also what each resource is worth, and where the best share on the GPU changes"},
     {.name = "exhaustive", .kind = OPT_FLAG, .offset = AT(is_exhaustive),
         .help = "simulate every alternative: the same answer, late; to check the bounds"},
+    {.name = "report", .kind = OPT_TEXT, .offset = AT(report), .arg = "FILE", .help = "also one HTML page of the plan, such as plan.html"},
     {.name = "ds-config", .kind = OPT_TEXT, .offset = AT(config.ds_config), .arg = "FILE",
         .help = "DeepSpeed configuration to complete: with the recommended keys to -o, all else as it is"},
     {.name = "fork", .kind = OPT_FLAG, .offset = AT(config.has_fork),
@@ -186,6 +190,8 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 	code = has_best ? explain(r, p, arena, err) : 0;
 	if (!code)
 		code = print(r, p->config.ds_config ? NULL : c->output, arena, err);
+	if (!code && p->report)
+		code = plan_page_write(p->report, r, p->command, arena, err);
 	if (!code && has_best && p->config.ds_config)
 		code = plan_config_write(&p->config, &r->trial, c, arena, err);
 	return code || has_best ? code : say_no(r, arena, err);
@@ -208,6 +214,7 @@ int command_plan(int argc, char **argv, struct err *err)
 	struct common c;
 
 	int code = common_parse(&c, &line, argc, argv, NULL, &arena, err);
+	params.command = report_command_line(argc, argv, &arena);
 	if (!code && !c.wants_help)
 		code = plan(&c, &params, &arena, err);
 	arena_release(&arena);

@@ -23,15 +23,6 @@ static const struct opt opts[] = {
 
 enum { default_samples = 100 };
 
-static const char *join(int argc, char **argv, struct arena *arena)
-{
-	const char *text = "dos";
-
-	for (int i = 0; i < argc; i++)
-		text = arena_printf(arena, "%s %s", text, report_shell_word(argv[i], arena));
-	return text;
-}
-
 static int check(const struct common *c, const struct params *p, struct err *err)
 {
 	if (!p->db)
@@ -79,7 +70,7 @@ int command_report(int argc, char **argv, struct err *err)
 		code = check(&c, &params, err);
 	if (!code && !c.wants_help) {
 		const struct report_input input = {.db = params.db, .where = params.where, .title = params.title,
-		    .command = join(argc, argv, &arena), .has_plots = !params.has_no_plots,
+		    .command = report_command_line(argc, argv, &arena), .has_plots = !params.has_no_plots,
 		    .n_samples = c.has_uncertainty ? (size_t)c.uncertainty : default_samples, .seed = (unsigned long long)c.seed};
 		code = write_report(&c, &input, &arena, err);
 	}

@@ -196,7 +196,8 @@ static bool is_same_setting(const struct trial_input *a, const struct trial_inpu
 	const struct batch *const x = &a->batch, *const y = &b->batch;
 
 	return a->hw == b->hw && x->gpus == y->gpus && x->nodes == y->nodes && x->mbs == y->mbs &&
-	    x->grad_accum == y->grad_accum && x->seq == y->seq && x->has_checkpointing == y->has_checkpointing && x->subgroup_params == y->subgroup_params && x->n_subgroups == y->n_subgroups;
+	    x->grad_accum == y->grad_accum && x->seq == y->seq && x->has_checkpointing == y->has_checkpointing &&
+	    x->subgroup_params == y->subgroup_params && x->n_subgroups == y->n_subgroups;
 }
 
 /* The first alternative in each one's setting. */

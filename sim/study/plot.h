@@ -14,6 +14,8 @@
 #include "model/base/opt.h"
 #include "sim/study/trial.h"
 
+struct plot_rows;
+
 struct plot {
 	struct arena *arena; /* borrowed; what the kind needs until it is drawn */
 	FILE *vars, *data; /* onto the texts below */
@@ -40,6 +42,7 @@ struct plot_source {
 	size_t n_samples; /* draws for intervals; 0: none, or the kind's default */
 	unsigned long long seed;
 	const char *command; /* for the line that says where the plot is from */
+	const struct plot_rows *rows; /* phases: these, in place of all of the above; NULL */
 };
 
 struct plot_kind {

@@ -72,7 +72,7 @@ static int collect(struct bar bars[BARS_MAX], size_t *n, const struct plot_rows 
 	return 0;
 }
 
-/* Of the bars alone: the other rows are not seen. */
+/* Of the bars alone: the other rows are not seen. Ready-made rows have theirs. */
 static int add_intervals(struct plot_rows *shown, struct bar *bars, size_t n, const struct plot_source *source, struct arena *arena,
     struct err *err)
 {
@@ -81,7 +81,11 @@ static int add_intervals(struct plot_rows *shown, struct bar *bars, size_t n, co
 		shown->rows[i] = *bars[i].row;
 		bars[i].row = &shown->rows[i];
 	}
-	return plot_rows_intervals(shown, source, arena, err);
+	if (!source->rows)
+		return plot_rows_intervals(shown, source, arena, err);
+	for (size_t i = 0; i < n; i++)
+		shown->n_intervals += shown->rows[i].iteration.hi > shown->rows[i].iteration.lo;
+	return 0;
 }
 
 /* "dos flush=async, stride 2" */
@@ -112,7 +116,8 @@ static void write_bar(struct plot *plot, const struct plot_row *row, double y)
 	const bool fits = row->feasible != 0;
 	const double line[] = {y, fits ? row->forward_s : NAN, fits ? row->backward_s : NAN, fits ? row->update_s : NAN,
 	    fits ? row->other_s : NAN, fits ? row->iteration_s : 0,
-	    fits ? row->iteration.lo : NAN, fits ? row->iteration.hi : NAN};
+	    fits ? row->iteration.lo : NAN, fits ? row->iteration.hi : NAN,
+	    fits ? fmax(row->iteration_s, row->iteration.hi) : 0}; /* fmax takes no NAN */
 
 	plot_cell(plot, bar_label(row, plot->arena));
 	plot_cell(plot, end_label(row, plot->arena));
@@ -174,9 +179,11 @@ int plot_phases(struct plot *plot, const struct plot_source *source, struct err 
 	size_t n;
 	int code = 0;
 
-	if (source->input == PLOT_FROM_TRIALS)
+	if (source->rows)
+		rows = *source->rows;
+	else if (source->input == PLOT_FROM_TRIALS)
 		code = source->specs->n ? 0 : specs_expand(&specs, fallback, plot->arena, err);
-	if (!code)
+	if (!code && !source->rows)
 		code = plot_rows_load(&rows, source, specs.n ? &specs : source->specs, "1", plot->arena, err);
 	if (code)
 		return code;

@@ -62,6 +62,7 @@ static void make_facts(struct plot_row *row, struct arena *arena)
 	struct err err;
 
 	row->facts = arena_alloc(arena, PLOT_FACTS_MAX, sizeof(*row->facts));
+	row->n_facts = row->n_options = 0;
 	row->policy = arena_printf(arena, "%.*s", (int)strcspn(row->spec, ":"), row->spec);
 	add_fact(row, "hw", row->hw);
 	add_fact(row, "model", row->model);

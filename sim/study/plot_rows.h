@@ -33,6 +33,7 @@ struct plot_row {
 	struct fact *facts;
 	size_t n_facts, n_options; /* three names, then the options, then the batch */
 	const char *label; /* by plot_rows_label */
+	const char *role, *checkpointing; /* of a plan: "best", "stride=3"; "on"; NULL: not known */
 	struct plot_interval update, iteration; /* seconds; by plot_rows_intervals */
 };
 

@@ -31,6 +31,15 @@ const char *report_shell_word(const char *word, struct arena *arena)
 	return quoted;
 }
 
+const char *report_command_line(int argc, char **argv, struct arena *arena)
+{
+	const char *text = "dos";
+
+	for (int i = 0; i < argc; i++)
+		text = arena_printf(arena, "%s %s", text, report_shell_word(argv[i], arena));
+	return text;
+}
+
 const char *report_sql_text(const char *text, struct arena *arena)
 {
 	char *const quoted = arena_alloc(arena, 2 * strlen(text) + 3, 1);
@@ -125,7 +134,9 @@ static void write_head(const struct report *r, const char *title, const char *da
 	fputs("<nav aria-label=\"Sections\"><a href=\"#advice\">What to run</a> <a href=\"#policies\">Policies</a> ", r->out);
 	if (r->input->has_plots)
 		fputs("<a href=\"#figures\">Figures</a> ", r->out);
-	fputs("<a href=\"#all\">All runs</a> <a href=\"#assumptions\">Assumptions</a> <a href=\"#machines\">Machines</a> "
+	fputs(r->input->given ? r->input->given->links : "", r->out);
+	fputs(r->input->given ? "<a href=\"#all\">Alternatives</a> " : "<a href=\"#all\">All runs</a> ", r->out);
+	fputs("<a href=\"#assumptions\">Assumptions</a> <a href=\"#machines\">Machines</a> "
 	      "<a href=\"#provenance\">Provenance</a></nav>\n</header>\n<main>\n", r->out);
 }
 
@@ -139,6 +150,8 @@ static int write_page(const struct report *r, struct err *err)
 	write_head(r, make_title(r), date);
 	report_advice(r);
 	report_policies(r);
+	if (r->input->given)
+		r->input->given->write(r->out, r->input->given->context, r->arena);
 	if (r->input->has_plots)
 		code = report_figures(r, err);
 	report_table(r);
@@ -153,8 +166,10 @@ int report_write(FILE *out, struct opt_list *notes, const struct report_input *i
 	struct report report = {.input = input, .out = out, .arena = arena, .notes = notes};
 
 	*notes = (struct opt_list){0};
-	if (plot_rows_from_db(&report.rows, input->db, input->where, "1", arena, err))
+	if (!input->given && plot_rows_from_db(&report.rows, input->db, input->where, "1", arena, err))
 		return err->code;
+	if (input->given)
+		report.rows = *input->given->rows;
 	make_labels(&report.rows, arena);
 	report_groups_make(&report.groups, &report.rows, arena);
 	const int code = report_sure(&report, err);

@@ -183,9 +183,12 @@ static void write_best(const struct report *r, const struct report_group *group)
 	fact(r->out, "GPU memory", bytes_text(best->gpu_peak_bytes, r->arena));
 	fact(r->out, "host memory", bytes_text(best->host_peak_bytes, r->arena));
 	write_batch(r, best);
-	fact(r->out, "runs compared", arena_printf(r->arena, "%zu, of which %zu fit", group->n, group->n_fit));
+	if (!r->input->given)
+		fact(r->out, "runs compared", arena_printf(r->arena, "%zu, of which %zu fit", group->n, group->n_fit));
 	fputs("</dl>\n", r->out);
-	write_command(r->out, command_text(best, r->arena), r->arena);
+	if (r->input->given)
+		html_printf(r->out, "<p>%s</p>\n", r->input->given->remark);
+	write_command(r->out, r->input->given ? r->input->given->command : command_text(best, r->arena), r->arena);
 }
 
 /* Of the run with the least GPU memory, wherever it is said; else of the first one, which was refused like all. */

@@ -21,12 +21,9 @@ struct figures {
 
 /* ---- one figure */
 
-static int draw_one(const char **svg, const struct figures *f, const char *kind_name, const char *where, size_t n_samples, struct err *err)
+static int draw_source(const char **svg, const struct figures *f, const char *kind_name, const struct plot_source *source, struct err *err)
 {
 	struct arena *const arena = f->report->arena;
-	const struct plot_source source = {.input = PLOT_FROM_DB, .db = f->report->input->db, .where = where, .n_samples = n_samples,
-	    .seed = f->report->input->seed,
-	    .trial = {.sharing = &sharing_fluid}, .scale = "", .command = f->report->input->command};
 	const struct gnuplot_job job = {.kind = kind_name, .output = f->path};
 	const struct plot_kind *kind;
 	const char *warnings;
@@ -37,7 +34,7 @@ static int draw_one(const char **svg, const struct figures *f, const char *kind_
 	if (plot_kind_find(&kind, kind_name, arena, err))
 		return err->code;
 	plot_init(&plot, arena);
-	int code = kind->fill(&plot, &source, err);
+	int code = kind->fill(&plot, source, err);
 	if (!code)
 		code = gnuplot_draw(&warnings, &plot, &job, err);
 	plot_release(&plot);
@@ -51,9 +48,15 @@ static int draw_one(const char **svg, const struct figures *f, const char *kind_
 /* With bars, or without them where they are not known or too many. */
 static int draw(const char **svg, const struct figures *f, const char *kind_name, const char *where, struct err *err)
 {
-	const int code = draw_one(svg, f, kind_name, where, f->report->is_sure ? f->report->input->n_samples : 0, err);
+	struct plot_source source = {.input = PLOT_FROM_DB, .db = f->report->input->db, .where = where,
+	    .n_samples = f->report->is_sure ? f->report->input->n_samples : 0, .seed = f->report->input->seed,
+	    .trial = {.sharing = &sharing_fluid}, .scale = "", .command = f->report->input->command};
+	const int code = draw_source(svg, f, kind_name, &source, err);
 
-	return f->report->is_sure && (code == STATUS_NO || code == STATUS_USAGE) ? draw_one(svg, f, kind_name, where, 0, err) : code;
+	if (source.n_samples == 0 || (code != STATUS_NO && code != STATUS_USAGE))
+		return code;
+	source.n_samples = 0;
+	return draw_source(svg, f, kind_name, &source, err);
 }
 
 /* Into memory first: a figure is there in full or not at all. */
@@ -233,6 +236,37 @@ static int write_all(struct figures *f, struct err *err)
 	return code;
 }
 
+/* Of runs made on the spot: the best of each policy, and what each resource is worth to the best of all. */
+static int write_given(struct figures *f, struct err *err)
+{
+	const struct report *const r = f->report;
+	const struct report_given *const given = r->input->given;
+	struct plot_rows bests = {.rows = arena_alloc(r->arena, given->n_bests + 1, sizeof(*bests.rows)), .n = given->n_bests,
+	    .origin = r->rows.origin};
+	struct opt_list spec = {0};
+	struct plot_source source = {.input = PLOT_FROM_TRIALS, .rows = &bests, .n_samples = r->is_sure ? r->input->n_samples : 0,
+	    .scale = "", .specs = &spec, .command = r->input->command};
+	const char *svg;
+
+	memcpy(bests.rows, r->rows.rows, given->n_bests * sizeof(*bests.rows)); /* a figure has labels of its own */
+	fputs("<section id=\"figures\"><h2>Figures</h2>\n", r->out);
+	int code = draw_source(&svg, f, "phases", &source, err);
+	if (!code)
+		code = write_svg(r->out, svg, "f1", "Time of the phases of an iteration", r->arena, err);
+	if (!code && given->best) {
+		opt_list_add(&spec, given->best->policy, r->arena);
+		source.trial = *given->best;
+		source.shapes = &given->best->shape;
+		source.n_shapes = 1;
+		source.n_samples = 0;
+		code = draw_source(&svg, f, "whatif", &source, err);
+	}
+	if (!code && given->best)
+		code = write_svg(r->out, svg, "f2", "What each resource is worth", r->arena, err);
+	fputs("</section>\n", r->out);
+	return code;
+}
+
 int report_figures(const struct report *report, struct err *err)
 {
 	struct figures f = {.report = report};
@@ -241,7 +275,7 @@ int report_figures(const struct report *report, struct err *err)
 		return err->code;
 	f.path = arena_printf(report->arena, "%s/figure.svg", f.folder);
 	leftovers_add(f.path);
-	const int code = write_all(&f, err);
+	const int code = report->input->given ? write_given(&f, err) : write_all(&f, err);
 	unlink(f.path);
 	rmdir(f.folder);
 	leftovers_drop(f.path);

@@ -172,17 +172,30 @@ static int write_machine(const struct report *r, sqlite3 *db, const char *name, 
 	return 0;
 }
 
-static int write_machines(const struct report *r, struct err *err)
+static int write_stored_machines(const struct report *r, struct err *err)
 {
 	const struct opt_list names = distinct(r, offsetof(struct plot_row, hw));
 	sqlite3 *db;
 	int code = store_open_defensive(&db, r->input->db, err);
 
-	fputs("<section id=\"machines\"><h2>Machines</h2>\n", r->out);
 	for (size_t i = 0; !code && i < names.n; i++)
 		code = write_machine(r, db, names.items[i], err);
-	fputs("</section>\n", r->out);
 	sqlite3_close(db);
+	return code;
+}
+
+static int write_machines(const struct report *r, struct err *err)
+{
+	int code = 0;
+
+	fputs("<section id=\"machines\"><h2>Machines</h2>\n", r->out);
+	if (r->input->given) {
+		html_printf(r->out, "<h3>%s</h3>\n<p>%s</p>\n", r->input->given->hw->name, r->input->given->hw->summary);
+		write_numbers(r, r->input->given->hw);
+	} else {
+		code = write_stored_machines(r, err);
+	}
+	fputs("</section>\n", r->out);
 	return code;
 }
 

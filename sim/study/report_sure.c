@@ -44,10 +44,24 @@ static int judge(struct report *r, struct report_group *group, struct err *err)
 	return 0;
 }
 
+/* The rows of a plan come with what is known of them. */
+static void take_given(struct report *r, struct report_group *group)
+{
+	for (size_t i = 0; i < group->n_policies; i++) {
+		struct report_policy *const policy = &group->policies[i];
+		policy->sure = policy->best ? r->input->given->sure[policy->best - r->rows.rows] : NULL;
+		r->is_sure = r->is_sure || policy->sure;
+	}
+}
+
 int report_sure(struct report *r, struct err *err)
 {
 	int code = 0;
 
+	for (size_t i = 0; r->input->given && i < r->groups.n; i++)
+		take_given(r, &r->groups.groups[i]);
+	if (r->input->given)
+		return 0;
 	for (size_t i = 0; !code && r->input->n_samples > 0 && i < r->groups.n && i < REPORT_SURE_MAX; i++)
 		code = judge(r, &r->groups.groups[i], err);
 	return code;

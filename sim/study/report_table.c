@@ -7,14 +7,16 @@
 
 #define AT(member) offsetof(struct plot_row, member)
 
-enum kind { TEXT, NUMBER, FITS, RATE };
+enum kind { TEXT, NUMBER, BOUND, FITS, RATE };
 
+/* What is known of some reports only comes when it differs. */
 static const struct column {
 	const char *key, *title, *unit;
 	enum kind kind;
 	size_t offset;
 	double one; /* NUMBER: what is printed as 1 */
 } columns[] = {
+    {"role", "what", "", TEXT, AT(role), 1},
     {"model", "model", "", TEXT, AT(model), 1},
     {"hw", "machine", "", TEXT, AT(hw), 1},
     {"policy", "policy", "", TEXT, AT(label), 1},
@@ -29,6 +31,7 @@ static const struct column {
     {"subgroup", "subgroup", "M", NUMBER, AT(subgroup), 1e6},
     {"n_subgroups", "subgroups", "", NUMBER, AT(n_subgroups), 1},
     {"threads", "threads", "", NUMBER, AT(threads), 1},
+    {"checkpointing", "checkpointing", "", TEXT, AT(checkpointing), 1},
     {"scale", "scale", "", TEXT, AT(scale), 1},
     {"contention", "contention", "", TEXT, AT(contention), 1},
     {"feasible", "fits", "", FITS, AT(feasible), 1},
@@ -37,6 +40,8 @@ static const struct column {
     {"update_s", "update", "s", NUMBER, AT(update_s), 1},
     {"other_s", "other", "s", NUMBER, AT(other_s), 1},
     {"iteration_s", "iteration", "s", NUMBER, AT(iteration_s), 1},
+    {"iteration_lo_s", "at least", "s", BOUND, AT(iteration.lo), 1},
+    {"iteration_hi_s", "at most", "s", BOUND, AT(iteration.hi), 1},
     {"tokens_per_s", "tokens/s", "", RATE, 0, 1},
     {"gpu_peak_GiB", "GPU memory", "GiB", NUMBER, AT(gpu_peak_bytes), 0x1p30},
     {"host_peak_GiB", "host memory", "GiB", NUMBER, AT(host_peak_bytes), 0x1p30},
@@ -54,14 +59,16 @@ static double number_of(const struct column *column, const struct plot_row *row)
 {
 	if (column->kind == RATE)
 		return report_has_tokens(row) ? report_rate(row) : (double)NAN;
-	return *(const double *)((const char *)row + column->offset);
+	const double value = *(const double *)((const char *)row + column->offset);
+	return column->kind == BOUND && value <= 0 ? (double)NAN : value;
 }
 
 static const char *text_of(const struct column *column, const struct plot_row *row)
 {
 	if (column->kind == FITS)
 		return row->feasible == 0 ? "no" : isnan(row->feasible) ? "?" : "yes";
-	return *(const char *const *)((const char *)row + column->offset);
+	const char *const text = *(const char *const *)((const char *)row + column->offset);
+	return text ? text : "";
 }
 
 static bool is_same(const struct column *column, const struct plot_row *a, const struct plot_row *b)
@@ -146,7 +153,7 @@ void report_table(const struct report *r)
 {
 	bool shown[N_COLUMNS];
 
-	fprintf(r->out, "<section id=\"all\"><h2>All runs: %zu</h2>\n", r->rows.n);
+	fprintf(r->out, "<section id=\"all\"><h2>%s: %zu</h2>\n", r->input->given ? "Alternatives" : "All runs", r->rows.n);
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		shown[i] = columns[i].offset == AT(label) || columns[i].offset == AT(update_s) || differs(&columns[i], &r->rows);
 	write_same(r, shown);

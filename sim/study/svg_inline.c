@@ -10,7 +10,7 @@
 static const char *const elements[] = {"svg", "g", "defs", "path", "circle", "rect", "use", "text", "tspan", "polygon", "polyline", "line", NULL};
 static const char *const attributes[] = {"width", "height", "viewBox", "x", "y", "x1", "x2", "y1", "y2", "r", "cx", "cy", "d", "points",
     "transform", "fill", "stroke", "color", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-dasharray", "stroke-opacity",
-    "fill-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "shape-rendering", "dy", "dx", NULL};
+    "fill-opacity", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "shape-rendering", "dy", "dx", "xml:space", NULL};
 /* Left out with all they hold: nothing of gnuplot's that we draw needs them. */
 static const char *const dropped[] = {"title", "desc", "filter", "pattern", NULL};
 
