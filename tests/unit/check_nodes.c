@@ -74,6 +74,21 @@ START_TEST(collectives_of_four_nodes) /* E25 */
 }
 END_TEST
 
+/* Two rings side by side, each through four of a node's GPUs and with half of its network. E25 */
+START_TEST(collectives_beside_tensor_parallelism)
+{
+	const struct running both[] = {{.kind = OP_GATHER}, {.kind = OP_REDUCE}};
+	double speed[2];
+	uint8_t limit[2];
+	plain.workload.batch.tp = 2;
+	assert_rel(gather_s(1e9), 37.548e-3, exact);
+	assert_rel(cost_op_s(&plain.cost, OP_REDUCE, 1e9), 37.548e-3, exact);
+	share(speed, limit, both, 2);
+	assert_rel(speed[0], 0.5, exact);
+	assert_rel(speed[1], 0.5, exact);
+}
+END_TEST
+
 /* A ring step by step: link i carries its next piece once it is free and the piece has come over link i - 1. */
 static double ring_s(double bytes)
 {
@@ -295,6 +310,7 @@ Suite *nodes_suite(void)
 	TCase *const core = tcase_create("collectives");
 	tcase_add_checked_fixture(core, setup, teardown);
 	tcase_add_test(core, collectives_of_four_nodes);
+	tcase_add_test(core, collectives_beside_tensor_parallelism);
 	tcase_add_test(core, ring_step_by_step);
 	tcase_add_loop_test(core, one_node_stands_for_all, 0, n_policies());
 	tcase_add_test(core, slow_node_slows_all);

@@ -106,6 +106,7 @@ static void make(unsigned long seed)
 {
 	set.seed = seed;
 	gsl_rng_set(set.rng, seed);
+	rig_release(&set.rig);
 	rig_init(&set.rig);
 	random_machine();
 	cost_init(&set.rig.cost, &set.rig.hw, &set.rig.workload, 0, 0);
@@ -327,6 +328,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	rig_release(&set.rig);
 	gsl_rng_free(set.rng);
 }
 
