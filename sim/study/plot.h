@@ -42,6 +42,7 @@ struct plot_source {
 	size_t n_samples; /* draws for intervals; 0: none, or the kind's default */
 	unsigned long long seed;
 	const char *command; /* for the line that says where the plot is from */
+	const struct opt_list *machines; /* profiles, beside the shipped ones, that rows of a database may be of; NULL: none */
 	const struct plot_rows *rows; /* phases: these, in place of all of the above; NULL */
 };
 

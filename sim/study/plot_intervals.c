@@ -60,7 +60,7 @@ static int load_uncertainty(struct uncertainty *u, const struct field *f, const 
 	const struct uncertainty_options options = {.sharing = f->inputs[0].sharing, .sync = f->inputs[0].sync,
 	    .n_samples = f->source->n_samples, .seed = f->source->seed};
 	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
-	const int code = hwprofile_load(hw, name, arena, err);
+	const int code = f->source->input == PLOT_FROM_DB ? plot_machine(hw, name, f->source, arena, err) : hwprofile_load(hw, name, arena, err);
 
 	return code ? code : uncertainty_init(u, hw, &options, arena, err);
 }

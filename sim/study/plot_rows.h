@@ -73,6 +73,8 @@ size_t plot_rows_groups(const char ***labels, const struct plot_rows *rows, stru
 /* What does not vary: "20b on h100-4x, dos, 4 GPUs, .." */
 const char *plot_rows_common(const struct plot_rows *rows, const char *const axes[], struct arena *arena);
 
+/* The profile of that name: one of the source's, else a shipped one. STATUS_INPUT. */
+int plot_machine(struct hwprofile *hw, const char *name, const struct plot_source *source, struct arena *arena, struct err *err) MUST_CHECK;
 /* The trial behind a row: the source's own, or from names; STATUS_INPUT when its machine or model is not shipped. hw is filled. */
 int plot_row_trial(struct trial_input *input, struct hwprofile *hw, const struct plot_row *row, const struct plot_source *source,
     struct arena *arena, struct err *err) MUST_CHECK;

@@ -106,6 +106,17 @@ static int find_shape(struct shape *shape, const char *name, const struct plot_s
 	return 0;
 }
 
+int plot_machine(struct hwprofile *hw, const char *name, const struct plot_source *source, struct arena *arena, struct err *err)
+{
+	for (size_t i = 0; source->machines && i < source->machines->n; i++) {
+		if (hwprofile_load(hw, source->machines->items[i], arena, err))
+			return err->code;
+		if (strcmp(hw->name, name) == 0)
+			return 0;
+	}
+	return hwprofile_load(hw, name, arena, err);
+}
+
 int plot_row_trial(struct trial_input *input, struct hwprofile *hw, const struct plot_row *row, const struct plot_source *source,
     struct arena *arena, struct err *err)
 {
@@ -116,7 +127,7 @@ int plot_row_trial(struct trial_input *input, struct hwprofile *hw, const struct
 		*input = (struct trial_input){.sharing = sharing_find(row->contention), .threads = row->threads};
 		input->batch = (struct batch){.gpus = row->gpus, .nodes = row->nodes, .mbs = row->mbs, .grad_accum = row->grad_accum, .seq = row->seq,
 		    .has_checkpointing = true, .subgroup_params = row->subgroup};
-		code = hwprofile_load(hw, row->hw, arena, err);
+		code = plot_machine(hw, row->hw, source, arena, err);
 		if (!code)
 			code = scale(hw, row->scale, arena, err);
 		input->hw = hw;

@@ -13,6 +13,7 @@
 
 #include "model/base/opt.h"
 #include "model/hwprofile.h"
+#include "model/workload.h"
 
 struct plot_rows;
 struct outcome;
@@ -36,6 +37,10 @@ struct report_given {
 struct report_input {
 	const char *db, *where; /* where: SQL over v_runs, NULL all */
 	const struct report_given *given; /* NULL: from db */
+	/* of runs in a database, beside what is shipped: */
+	const struct opt_list *machines; /* profiles; NULL none */
+	const struct shape *shapes;
+	size_t n_shapes;
 	const char *title; /* NULL: from what was run */
 	const char *command; /* as it was typed, for the page to say */
 	bool has_plots;

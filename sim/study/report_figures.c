@@ -50,6 +50,7 @@ static int draw(const char **svg, const struct figures *f, const char *kind_name
 {
 	struct plot_source source = {.input = PLOT_FROM_DB, .db = f->report->input->db, .where = where,
 	    .n_samples = f->report->is_sure ? f->report->input->n_samples : 0, .seed = f->report->input->seed,
+	    .machines = f->report->input->machines, .shapes = f->report->input->shapes, .n_shapes = f->report->input->n_shapes,
 	    .trial = {.sharing = &sharing_fluid}, .scale = "", .command = f->report->input->command};
 	const int code = draw_source(svg, f, kind_name, &source, err);
 

@@ -81,7 +81,7 @@ static void write_assumptions(const struct report *r)
 
 struct stored_profile {
 	const char *name, *summary;
-	bool is_shipped; /* the profile of that name has the numbers that were stored */
+	bool is_known; /* the profile of that name has the numbers that were stored */
 };
 
 static const char *text_at(sqlite3_stmt *statement, int column, struct arena *arena)
@@ -101,7 +101,7 @@ static int find_stored(struct stored_profile *stored, sqlite3 *db, const char *p
 		rc = sqlite3_bind_text(statement, 1, stored->name, -1, SQLITE_STATIC);
 	while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
 		stored->summary = text_at(statement, 1, arena);
-		stored->is_shipped |= hw && (unsigned long long)sqlite3_column_int64(statement, 0) == hw->content_hash;
+		stored->is_known |= hw && (unsigned long long)sqlite3_column_int64(statement, 0) == hw->content_hash;
 	}
 	if (rc != SQLITE_OK)
 		store_sqlite_error(db, path, err);
@@ -109,12 +109,14 @@ static int find_stored(struct stored_profile *stored, sqlite3 *db, const char *p
 	return rc == SQLITE_OK ? 0 : err->code;
 }
 
-static const struct hwprofile *load_shipped(const char *name, struct arena *arena)
+/* One that was given, or a shipped one; NULL neither. */
+static const struct hwprofile *load_known(const struct report *r, const char *name)
 {
-	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
+	const struct plot_source source = {.machines = r->input->machines};
+	struct hwprofile *const hw = arena_alloc(r->arena, 1, sizeof(*hw));
 	struct err err;
 
-	return !hwprofile_is_file(name) && hwprofile_load(hw, name, arena, &err) == 0 ? hw : NULL;
+	return !hwprofile_is_file(name) && plot_machine(hw, name, &source, r->arena, &err) == 0 ? hw : NULL;
 }
 
 static void write_kind(const struct report *r, const struct hwprofile *hw, enum hw_kind kind, const char *meaning)
@@ -158,17 +160,17 @@ static void write_numbers(const struct report *r, const struct hwprofile *hw)
 
 static int write_machine(const struct report *r, sqlite3 *db, const char *name, struct err *err)
 {
-	const struct hwprofile *const hw = load_shipped(name, r->arena);
+	const struct hwprofile *const hw = load_known(r, name);
 	struct stored_profile stored = {.name = name, .summary = ""};
 
 	if (find_stored(&stored, db, r->input->db, hw, r->arena, err))
 		return err->code;
 	html_printf(r->out, "<h3>%s</h3>\n<p>%s</p>\n", name, stored.summary);
-	if (stored.is_shipped)
+	if (stored.is_known)
 		write_numbers(r, hw);
 	else
 		fputs(hw ? "<p>A profile of this name is known, but with other numbers than these runs used: scaled, or changed since.</p>\n"
-		         : "<p>The profile is not a shipped one, so the kinds of its numbers are not known here.</p>\n", r->out);
+		         : "<p>The profile is neither a shipped one nor given with --hw, so the kinds of its numbers are not known here.</p>\n", r->out);
 	return 0;
 }
 

@@ -24,7 +24,8 @@ static size_t list_bests(const struct plot_row **rows, size_t *policies, const s
 /* Only when the best is known: it is what the others are compared with. */
 static int judge(struct report *r, struct report_group *group, struct err *err)
 {
-	const struct plot_source source = {.input = PLOT_FROM_DB, .n_samples = r->input->n_samples, .seed = r->input->seed};
+	const struct plot_source source = {.input = PLOT_FROM_DB, .n_samples = r->input->n_samples, .seed = r->input->seed,
+	    .machines = r->input->machines, .shapes = r->input->shapes, .n_shapes = r->input->n_shapes};
 	const struct plot_row **const rows = arena_alloc(r->arena, group->n_policies + 1, sizeof(*rows));
 	struct outcome *const outcomes = arena_alloc(r->arena, group->n_policies + 1, sizeof(*outcomes));
 	size_t *const policies = arena_alloc(r->arena, group->n_policies + 1, sizeof(*policies));

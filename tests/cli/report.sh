@@ -24,6 +24,15 @@ dos report --db evil.db --no-plots --title '</title><b>' -o evil.html
 grep -oE '.{4}script.{1,4}alert' evil.html
 grep -oE '<title>.*</title>' evil.html
 grep -c '<script' evil.html
+# a machine and a model of one's own
+cat >config.json <<'END'
+{"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 16, "intermediate_size": 4096, "vocab_size": 32000,
+ "torch_dtype": "bfloat16"}
+END
+dos sweep -q --hw ./evil.json --model ./config.json --policy zero3-offload,dos --db own.db >/dev/null
+dos report -q --db own.db --no-plots -o - | grep -cE 'draws\.</p>|<th scope="row">measured'
+dos report -q --db own.db --no-plots --hw ./evil.json --model ./config.json -o - | grep -cE 'draws\.</p>|<th scope="row">measured'
+try dos report --db own.db --no-plots --hw absent.json -o b.html
 # one run of an update alone
 dos sweep -q --hw h100-4x --policy dos:stride=2 --n-subgroups 20 --db update.db >/dev/null
 dos report --db update.db --no-plots -o - | grep -oE 'an update|dos simulate.*' | sed 's/<[^>]*>//g' | head -n 2
