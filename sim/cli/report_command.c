@@ -26,7 +26,7 @@ static const struct opt opts[] = {
     {.name = "no-plots", .kind = OPT_FLAG, .offset = offsetof(struct params, has_no_plots), .help = "leave out the figures, which need gnuplot"},
 };
 
-enum { default_samples = 100 };
+enum { default_samples = 100, least_samples = 20 };
 
 static int check(const struct common *c, const struct params *p, struct err *err)
 {
@@ -86,7 +86,7 @@ int command_report(int argc, char **argv, struct err *err)
 	    .usage = "--db FILE [--where SQL] [--title TEXT] -o report.html",
 	    .about = "Writes stored runs as one HTML page that needs nothing else: the best configuration that fits for every machine and\n"
 	             "model, what limits it and how much faster than zero3-offload it is; figures; all runs, to sort and filter; assumptions\n"
-	             "and provenance. Intervals are of 100 draws unless --uncertainty gives another number; 0 leaves them out. SOURCE_DATE_EPOCH\n"
+	             "and provenance. Intervals are of 100 draws, of 20 where runs are long, unless --uncertainty gives another number; 0: none. SOURCE_DATE_EPOCH\n"
 	             "sets its date. Exit 1: no run is selected. Exit 4: no gnuplot.",
 	    .groups = COMMON_UNCERTAINTY,
 	    .opts = opts,
@@ -107,7 +107,8 @@ int command_report(int argc, char **argv, struct err *err)
 		const struct report_input input = {.db = params.db, .where = params.where, .title = params.title,
 		    .machines = &params.machines, .shapes = shapes, .n_shapes = params.models.n,
 		    .command = report_command_line(argc, argv, &arena), .has_plots = !params.has_no_plots,
-		    .n_samples = c.has_uncertainty ? (size_t)c.uncertainty : default_samples, .seed = (unsigned long long)c.seed};
+		    .n_samples = c.has_uncertainty ? (size_t)c.uncertainty : default_samples,
+		    .n_samples_least = c.has_uncertainty ? 0 : least_samples, .seed = (unsigned long long)c.seed};
 		code = write_report(&c, &input, &arena, err);
 	}
 	arena_release(&arena);

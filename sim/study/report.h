@@ -45,6 +45,7 @@ struct report_input {
 	const char *command; /* as it was typed, for the page to say */
 	bool has_plots;
 	size_t n_samples; /* draws for intervals, 0 none */
+	size_t n_samples_least; /* where runs have many subgroups; 0: never fewer */
 	unsigned long long seed;
 };
 

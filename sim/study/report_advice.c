@@ -137,7 +137,7 @@ static void write_sure(const struct report *r, const struct report_group *group)
 	    units_print(profile, UNIT_FRAC, v->parameter_frac), units_print(model, UNIT_FRAC, v->discrepancy_frac));
 	if (group->n_policies > 1)
 		html_printf(r->out, " The best of the policies in %s of %s draws.", outcome_share(o->p_best, r->arena),
-		    arena_printf(r->arena, "%zu", r->input->n_samples));
+		    arena_printf(r->arena, "%zu", group->n_samples));
 	fputs("</p>\n", r->out);
 }
 

@@ -28,6 +28,7 @@ struct report_group {
 	struct report_policy *policies;
 	size_t n_policies, cap;
 	size_t n, n_fit;
+	size_t n_samples; /* draws behind the policies' `sure` */
 };
 
 struct report_groups {

@@ -2,6 +2,8 @@
  * How sure a report is: of every setting the best of each policy, run again on sampled machines where machine and model are at hand. */
 #include "sim/study/report_parts.h"
 
+#include <math.h>
+
 /* The best first: the others are compared with it. Returns how many policies have a run that fits. */
 static size_t list_bests(const struct plot_row **rows, size_t *policies, const struct report_group *group)
 {
@@ -21,10 +23,21 @@ static size_t list_bests(const struct plot_row **rows, size_t *policies, const s
 	return n;
 }
 
+/* By what a simulation of so many subgroups takes, in operations: about three seconds of one core for a setting. */
+static size_t samples_of(const struct report *r, const struct report_group *group)
+{
+	const double most = (double)r->input->n_samples, operations = 2e7, of_subgroup = 40, of_passes = 2000;
+	const double of_run = of_passes + of_subgroup * fmax(0, group->first->n_subgroups);
+
+	if (r->input->n_samples_least == 0)
+		return r->input->n_samples;
+	return (size_t)fmax((double)r->input->n_samples_least, fmin(most, operations / ((double)group->n_policies * of_run)));
+}
+
 /* Only when the best is known: it is what the others are compared with. */
 static int judge(struct report *r, struct report_group *group, struct err *err)
 {
-	const struct plot_source source = {.input = PLOT_FROM_DB, .n_samples = r->input->n_samples, .seed = r->input->seed,
+	const struct plot_source source = {.input = PLOT_FROM_DB, .n_samples = samples_of(r, group), .seed = r->input->seed,
 	    .machines = r->input->machines, .shapes = r->input->shapes, .n_shapes = r->input->n_shapes};
 	const struct plot_row **const rows = arena_alloc(r->arena, group->n_policies + 1, sizeof(*rows));
 	struct outcome *const outcomes = arena_alloc(r->arena, group->n_policies + 1, sizeof(*outcomes));
@@ -38,6 +51,7 @@ static int judge(struct report *r, struct report_group *group, struct err *err)
 		return err->code;
 	for (size_t i = 0; has[0] && i < n; i++)
 		group->policies[policies[i]].sure = has[i] ? &outcomes[i] : NULL;
+	group->n_samples = source.n_samples;
 	r->is_sure = r->is_sure || has[0];
 	if (!has[0])
 		opt_list_add(r->notes, arena_printf(r->arena, "%s: no intervals: machine or model are not at hand, or give other times by now",
@@ -53,6 +67,7 @@ static void take_given(struct report *r, struct report_group *group)
 		policy->sure = policy->best ? r->input->given->sure[policy->best - r->rows.rows] : NULL;
 		r->is_sure = r->is_sure || policy->sure;
 	}
+	group->n_samples = r->input->n_samples;
 }
 
 int report_sure(struct report *r, struct err *err)
