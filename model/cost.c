@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 
 const char *const res_names[RES_N + 1] = {
 #define RES_TEXT(name, text) text,

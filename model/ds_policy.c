@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 
 /* ---- batch */
 

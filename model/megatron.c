@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/megatron_args.h"
-#include "model/parallel.h"
+#include "model/split.h"
 
 struct reader {
 	struct megatron_args args;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "model/hash.h"
-#include "model/parallel.h"
+#include "model/split.h"
 #include "model/tensors.h"
 
 static const double params_max = 9007199254740992.0; /* 2^53: counts stay exact in a double */
@@ -260,7 +260,7 @@ int workload_count(
 	if (rc == 0 && !(workload->batch.n_subgroups > 0))
 		rc = check_shape(&workload->shape, err);
 	if (rc == 0)
-		rc = parallel_check(&workload->shape, &workload->batch, err);
+		rc = split_check(&workload->shape, &workload->batch, err);
 	if (rc == 0 && workload->batch.n_subgroups > 0) {
 		rc = make_equal_subgroups(workload, arena, err);
 	} else if (rc == 0) {

@@ -61,7 +61,7 @@ struct batch {
 	double subgroup_params; /* target size S of a rank's subgroup */
 	double n_subgroups; /* > 0: that many equal subgroups of S, no tensors: an update alone */
 	double zero_stage; /* 1, 2, 3; 0: 3 */
-	double tp; /* tensor-parallel degree; 0: 1. The data-parallel one: batch_dp (parallel.h) */
+	double tp; /* tensor-parallel degree; 0: 1. The data-parallel one: batch_dp */
 };
 
 enum { TENSOR_NO_LAYER = -1, WORKLOAD_ITEMS_MAX = 20000000 }; /* most tensors, most subgroups */

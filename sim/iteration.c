@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 
 const char *const sync_names[] = {"phase", "all", NULL};
 
@@ -107,7 +107,7 @@ static op_id gather(struct build *b, double n_params)
 	const struct batch *const batch = &b->workload->batch;
 	if (batch_zero_stage(batch) < 3 || batch_dp(batch) <= 1)
 		return NO_OP;
-	return build_enqueue(b, OP_GATHER, parallel_gather_bytes(b->workload, n_params), NO_OP, NO_OP);
+	return build_enqueue(b, OP_GATHER, split_gather_bytes(b->workload, n_params), NO_OP, NO_OP);
 }
 
 static op_id compute(struct pass *p, double alone_s, op_id gathered)
@@ -124,7 +124,7 @@ static void tp_reduce(struct pass *p, double n)
 {
 	struct build *const b = &p->b;
 	if (batch_tp(&b->workload->batch) > 1)
-		p->tp_last = build_enqueue(b, OP_TP_REDUCE, n * parallel_reduce_bytes(b->workload), b->compute_last, p->tp_last);
+		p->tp_last = build_enqueue(b, OP_TP_REDUCE, n * split_reduce_bytes(b->workload), b->compute_last, p->tp_last);
 }
 
 static void hold(struct build *b, op_id op, bool at_end, enum mem mem, double bytes)
@@ -251,7 +251,7 @@ static void start_step(struct build *b)
 /* Stages 1 and 2: every rank has all parameters, so the updated parts go to all, and MAIN waits. E26 */
 static void gather_updated(struct build *b)
 {
-	const double bytes = parallel_update_gather_bytes(b->workload);
+	const double bytes = split_update_gather_bytes(b->workload);
 	if (bytes > 0)
 		build_wait(b, build_enqueue(b, OP_GATHER, bytes, b->push_last, NO_OP));
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 
 #define POLICY(name) extern const struct policy policy_##name;
 #include "policy_list.inc"

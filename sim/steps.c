@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 
 const char *const flush_names[] = {"async", "blocking", NULL};
 const char *const grads_names[] = {"fp32", "bf16", NULL};

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/config_file.h"
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/study/specs.h"
 
 void common_note(const struct common *c, const char *fmt, ...)

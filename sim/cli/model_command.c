@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
 #include "sim/cli/trial_print.h"
@@ -124,7 +124,7 @@ static struct table *strides_table(const struct subject *m, bool has_all)
 /* All-gather of the new parameters, the same behind every stride; 0 at stage 3. */
 static double gather_s(const struct subject *m)
 {
-	return cost_op_s(&m->cost, OP_GATHER, parallel_update_gather_bytes(&m->workload));
+	return cost_op_s(&m->cost, OP_GATHER, split_update_gather_bytes(&m->workload));
 }
 
 /* Of the best stride; those of the others are in the list of strides. */

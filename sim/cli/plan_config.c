@@ -9,7 +9,7 @@
 #include "model/ds_config.h"
 #include "model/ds_edit.h"
 #include "model/megatron.h"
-#include "model/parallel.h"
+#include "model/split.h"
 
 int plan_config_check(const struct plan_config_params *p, const struct common *c, struct err *err)
 {

@@ -52,7 +52,7 @@ static int add_row(struct page *p, const struct plan_choice *choice, const char 
 	*row = (struct plot_row){.hw = q->hw->name, .model = w->shape.name, .spec = input.policy, .scale = p->plan->scale,
 	    .contention = q->sharing->name, .reason = reason_of(p, m), .bottleneck = res_names[m->bottleneck], .role = role,
 	    .checkpointing = w->batch.has_checkpointing ? "on" : "off", .gpus = w->batch.gpus, .nodes = w->batch.nodes,
-	    .dp = batch_dp(&w->batch), .mbs = w->batch.mbs, .grad_accum = w->batch.grad_accum, .seq = w->batch.seq,
+	    .zero = w->batch.zero_stage, .tp = w->batch.tp, .mbs = w->batch.mbs, .grad_accum = w->batch.grad_accum, .seq = w->batch.seq,
 	    .subgroup = w->batch.subgroup_params, .n_subgroups = (double)w->n_subgroups,
 	    .threads = q->threads > 0 ? q->threads : q->hw->threads, .feasible = m->fits, .forward_s = m->forward_s,
 	    .backward_s = m->backward_s, .update_s = m->update_s, .other_s = m->other_s, .iteration_s = m->iteration_s,

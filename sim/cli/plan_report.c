@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 
 bool plan_report_has_best(const struct plan_report *r)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/cli/plan_report.h"
 #include "sim/cli/uncertainty.h"
 

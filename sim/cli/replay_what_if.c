@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/study/replay.h"
 #include "traces/chrome_trace.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/cli/uncertainty.h"
 
 enum { KEY_MAX = 32 };

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/study/use_interleave.h"
 
 static const void *member(const struct policy_use *use, const char *name)
@@ -122,6 +122,6 @@ int estimate_update(struct estimate *e, const struct policy_use *use, const stru
 		e->update_s = in_a_row[row].update_s(is_contended ? &slowed : cost, workload, use);
 		e->bottleneck = in_a_row[row].bottleneck;
 	}
-	e->update_s += start_s(cost, workload) + cost_op_s(cost, OP_GATHER, parallel_update_gather_bytes(workload));
+	e->update_s += start_s(cost, workload) + cost_op_s(cost, OP_GATHER, split_update_gather_bytes(workload));
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 
 static int add_case(struct fit_cases *cases, const struct fit_case *added, struct arena *arena, struct err *err)
 {

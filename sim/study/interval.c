@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/split.h"
 #include "sim/study/parallel.h"
 #include "sim/study/sample_fit.h"
 
@@ -195,9 +196,9 @@ static bool is_same_setting(const struct trial_input *a, const struct trial_inpu
 {
 	const struct batch *const x = &a->batch, *const y = &b->batch;
 
-	return a->hw == b->hw && x->gpus == y->gpus && x->nodes == y->nodes && x->mbs == y->mbs &&
-	    x->grad_accum == y->grad_accum && x->seq == y->seq && x->has_checkpointing == y->has_checkpointing &&
-	    x->subgroup_params == y->subgroup_params && x->n_subgroups == y->n_subgroups;
+	return a->hw == b->hw && x->gpus == y->gpus && x->nodes == y->nodes && batch_zero_stage(x) == batch_zero_stage(y) &&
+	    batch_tp(x) == batch_tp(y) && x->mbs == y->mbs && x->grad_accum == y->grad_accum && x->seq == y->seq &&
+	    x->has_checkpointing == y->has_checkpointing && x->subgroup_params == y->subgroup_params && x->n_subgroups == y->n_subgroups;
 }
 
 /* The first alternative in each one's setting. */

@@ -19,7 +19,7 @@ struct table_copy {
 static const struct table_copy copies[] = {
     {"results_versions", "results_version", NULL, false},
     {"profiles", STORE_PROFILE_COLUMNS, NULL, false}, /* another name for the same contents is no conflict */
-    {"workloads", STORE_WORKLOAD_COLUMNS, STORE_WORKLOAD_COLUMNS_1 ", 1", false},
+    {"workloads", STORE_WORKLOAD_COLUMNS, STORE_WORKLOAD_COLUMNS_1 ", 1, 3, 1", false},
     {"trials", STORE_TRIAL_COLUMNS, NULL, true},
 };
 enum { N_COPIES = sizeof(copies) / sizeof(copies[0]), FIRST_CONFLICT_MAX = 256 };

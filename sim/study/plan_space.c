@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/study/grid.h"
 #include "sim/study/plan_options.h"
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/split.h"
 #include "sim/study/capacity.h"
 #include "sim/study/parallel.h"
 #include "sim/study/plot.h"
@@ -76,7 +77,7 @@ static void list_gpus(struct figure *f)
 {
 	const double most = f->source->trial.hw->gpus;
 
-	for (double gpus = 1; gpus < most && f->n_gpus + 1 < POINTS_MAX; gpus *= 2)
+	for (double gpus = batch_tp(&f->source->trial.batch); gpus < most && f->n_gpus + 1 < POINTS_MAX; gpus *= 2)
 		f->gpus[f->n_gpus++] = gpus;
 	f->gpus[f->n_gpus++] = most;
 }

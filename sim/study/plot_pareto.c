@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/split.h"
 #include "sim/study/parallel.h"
 #include "sim/study/plan.h"
 #include "sim/study/plot.h"
@@ -29,7 +30,7 @@ static void list_gpus(struct pareto *p)
 {
 	const double given = p->source->trial.batch.gpus, most = given > 0 ? given : p->source->trial.hw->gpus;
 
-	for (double gpus = 1; gpus < most && p->n_gpus + 1 < GPUS_MAX; gpus *= 2)
+	for (double gpus = batch_tp(&p->source->trial.batch); gpus < most && p->n_gpus + 1 < GPUS_MAX; gpus *= 2)
 		p->gpus[p->n_gpus++] = gpus;
 	p->gpus[p->n_gpus++] = most;
 }

@@ -70,6 +70,8 @@ static void make_facts(struct plot_row *row, struct arena *arena)
 	add_options(row, arena, &err);
 	add_number(row, "gpus", row->gpus, arena);
 	add_number(row, "nodes", fmax(1, row->nodes), arena);
+	add_number(row, "zero", row->zero > 0 ? row->zero : 3, arena);
+	add_number(row, "tp", fmax(1, row->tp), arena);
 	add_number(row, "mbs", row->mbs, arena);
 	add_number(row, "grad-accum", row->grad_accum, arena);
 	add_number(row, "seq", row->seq, arena);
@@ -250,6 +252,8 @@ static const struct {
 } phrases[] = {
     {"gpus", "", " GPU"},
     {"nodes", "", " nodes"},
+    {"zero", "ZeRO-", ""},
+    {"tp", "tensor parallel ", ""},
     {"mbs", "micro-batch ", ""},
     {"grad-accum", "accumulation ", ""},
     {"seq", "", " tokens"},
@@ -259,11 +263,20 @@ static const struct {
     {"scale", "scaled ", ""},
 };
 
+static bool is_usual(const struct fact *fact)
+{
+	static const struct fact usual[] = {
+	    {.key = "grad-accum", .value = "1"}, {.key = "nodes", .value = "1"}, {.key = "zero", .value = "3"}, {.key = "tp", .value = "1"}};
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (strcmp(fact->key, usual[i].key) == 0 && strcmp(fact->value, usual[i].value) == 0)
+			return true;
+	return false;
+}
+
 static const char *phrase(const struct plot_row *row, const struct fact *fact, struct arena *arena)
 {
-	const bool is_usual = strcmp(fact->value, "1") == 0 && (strcmp(fact->key, "grad-accum") == 0 || strcmp(fact->key, "nodes") == 0);
-
-	if (!*fact->value || is_usual)
+	if (!*fact->value || is_usual(fact))
 		return "";
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
 		if (strcmp(phrases[i].key, fact->key) == 0)

@@ -25,8 +25,7 @@ struct plot_row {
 	const char *hw, *model, *spec, *policy; /* spec: canonical; policy: its name */
 	const char *scale, *contention, *reason, *bottleneck; /* "" when none */
 	double stride, ratio, fraction; /* NAN: not of this policy */
-	double gpus, nodes, mbs, grad_accum, seq, subgroup, n_subgroups, threads;
-	double dp; /* data-parallel ranks: gpus on one node without tensor parallelism */
+	double gpus, nodes, zero, tp, mbs, grad_accum, seq, subgroup, n_subgroups, threads;
 	double feasible; /* 1: it fits */
 	double forward_s, backward_s, update_s, other_s, iteration_s; /* NAN when not simulated */
 	double gpu_peak_bytes, host_peak_bytes;

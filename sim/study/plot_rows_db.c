@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Rows of view v_runs (DESIGN "Files") with their number of nodes, read only. */
+ * Rows of view v_runs (DESIGN "Files") with nodes, ZeRO stage and tensor parallelism, read only. */
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
 
-#include "model/parallel.h"
 #include "sim/study/plot_rows.h"
 #include "sim/study/store_open.h"
 
 /* Column and member are of the same name but for the policy, which the view holds in full. */
 #define TEXTS(X) X(hw, hw) X(model, model) X(policy, spec) X(scale, scale) X(contention, contention) X(reason, reason) X(bottleneck, bottleneck)
 #define NUMBERS(X)                                                                                                                  \
-	X(stride) X(ratio) X(fraction) X(gpus) X(nodes) X(mbs) X(grad_accum) X(seq) X(subgroup) X(n_subgroups) X(threads) X(feasible)        \
+	X(stride) X(ratio) X(fraction) X(gpus) X(nodes) X(zero) X(tp) X(mbs) X(grad_accum) X(seq) X(subgroup) X(n_subgroups) X(threads) X(feasible)        \
 	X(forward_s) X(backward_s) X(update_s) X(other_s) X(iteration_s) X(gpu_peak_bytes) X(host_peak_bytes)
 
 #define TEXT_COLUMN(column, member) #column ", "
@@ -46,7 +45,6 @@ static void read_row(struct plot_row *row, sqlite3_stmt *statement, struct arena
 		*(double *)((char *)row + numbers[i]) =
 		    sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
 	}
-	row->dp = row->gpus * row->nodes / batch_model_tp(row->model);
 }
 
 static int step_all(struct plot_rows *rows, sqlite3_stmt *statement, const char *path, const char *where, struct arena *arena,

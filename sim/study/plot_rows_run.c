@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/parallel.h"
 #include "sim/sharing.h"
 #include "sim/study/plot_rows.h"
 
@@ -29,7 +28,7 @@ static void fill_row(struct plot_row *row, const struct trial *trial, const stru
 
 	*row = (struct plot_row){.hw = source->trial.hw->name, .model = w->shape.name, .spec = arena_strdup(arena, trial->policy),
 	    .scale = source->scale, .contention = source->trial.sharing->name, .reason = m->fits ? "" : arena_strdup(arena, m->reason),
-	    .bottleneck = res_names[m->bottleneck], .gpus = w->batch.gpus, .nodes = w->batch.nodes, .dp = batch_dp(&w->batch),
+	    .bottleneck = res_names[m->bottleneck], .gpus = w->batch.gpus, .nodes = w->batch.nodes, .zero = w->batch.zero_stage, .tp = w->batch.tp,
 	    .mbs = w->batch.mbs, .grad_accum = w->batch.grad_accum,
 	    .seq = w->batch.seq, .subgroup = w->batch.subgroup_params, .n_subgroups = (double)w->n_subgroups,
 	    .threads = trial->cost.threads, .feasible = m->fits, .forward_s = m->forward_s, .backward_s = m->backward_s,
@@ -125,7 +124,7 @@ int plot_row_trial(struct trial_input *input, struct hwprofile *hw, const struct
 	*input = source->trial;
 	if (source->input == PLOT_FROM_DB) {
 		*input = (struct trial_input){.sharing = sharing_find(row->contention), .threads = row->threads};
-		input->batch = (struct batch){.gpus = row->gpus, .nodes = row->nodes, .mbs = row->mbs, .grad_accum = row->grad_accum, .seq = row->seq,
+		input->batch = (struct batch){.gpus = row->gpus, .nodes = row->nodes, .zero_stage = row->zero, .tp = row->tp, .mbs = row->mbs, .grad_accum = row->grad_accum, .seq = row->seq,
 		    .has_checkpointing = true, .subgroup_params = row->subgroup};
 		code = plot_machine(hw, row->hw, source, arena, err);
 		if (!code)

@@ -7,7 +7,7 @@
 
 #include "sim/study/store_open.h"
 
-/* What fits a screen; nodes between the two, where there are several. */
+/* What fits a screen; nodes, stage and tp between the two, where some are not usual. */
 static const char people_columns[] = "hw, model, substr(policy, 1, instr(policy || ':', ':') - 1) AS policy, stride, ratio, fraction, gpus";
 static const char more_people_columns[] = "mbs, forward_s, backward_s, update_s, iteration_s, gpu_peak_bytes, feasible, bottleneck";
 
@@ -22,21 +22,23 @@ struct reading {
 
 /* ---- SQL */
 
-static bool has_several_nodes(sqlite3 *db)
+static bool has_any(sqlite3 *db, const char *sql)
 {
 	sqlite3_stmt *statement = NULL;
-	const bool has_any = sqlite3_prepare_v2(db, "SELECT 1 FROM workloads WHERE nodes > 1 LIMIT 1", -1, &statement, NULL) == SQLITE_OK &&
-	    sqlite3_step(statement) == SQLITE_ROW;
+	const bool has = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
 
 	sqlite3_finalize(statement);
-	return has_any;
+	return has;
 }
 
 /* all: the columns of v_runs. */
 static const char *sql_of(const struct reading *r, const char *all, struct arena *arena)
 {
 	const struct query *const q = r->query;
-	const char *const people = arena_printf(arena, "%s, %s%s", people_columns, has_several_nodes(r->db) ? "nodes, " : "", more_people_columns);
+	const bool has_nodes = has_any(r->db, "SELECT 1 FROM workloads WHERE nodes > 1 LIMIT 1");
+	const bool has_parallel = has_any(r->db, "SELECT 1 FROM workloads WHERE zero < 3 OR tp > 1 LIMIT 1");
+	const char *const people = arena_printf(arena, "%s, %s%s%s", people_columns, has_nodes ? "nodes, " : "",
+	    has_parallel ? "zero, tp, " : "", more_people_columns);
 	const char *const columns = q->columns ? q->columns : q->format == FORMAT_TABLE ? people : all;
 	const char *sql = arena_printf(arena, "SELECT %s\nFROM %s", columns, store_runs_sql(r->db));
 
@@ -57,7 +59,7 @@ static int wrong_sql(const struct reading *r, const char *columns, struct err *e
 	const bool is_column = strncmp(message, "no such column", 14) == 0;
 
 	return err_set(err, STATUS_USAGE, "db query: %s; SQL over the columns of v_runs would be accepted%s%s%s", message, is_column ? ": " : "",
-	    is_column ? columns : "", is_column ? ", nodes" : "");
+	    is_column ? columns : "", is_column ? ", nodes, zero, tp" : "");
 }
 
 static const char *columns_of(sqlite3_stmt *statement, struct arena *arena)

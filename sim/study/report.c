@@ -11,8 +11,8 @@
 #include "sim/study/report_parts.h"
 
 /* What the table has in columns of its own, or what a whole column would repeat. */
-static const char *const axes[] = {"hw", "model", "stride", "ratio", "fraction", "gpus", "nodes", "mbs", "grad-accum", "seq", "subgroup", "threads",
-    "contention", "scale", NULL};
+static const char *const axes[] = {"hw", "model", "stride", "ratio", "fraction", "gpus", "nodes", "zero", "tp", "mbs", "grad-accum", "seq", "subgroup",
+    "threads", "contention", "scale", NULL};
 
 /* ---- quoting */
 

@@ -76,6 +76,8 @@ static const char *command_text(const struct plot_row *row, struct arena *arena)
 	text = arena_printf(arena, "%s --policy %s", text, report_shell_word(report_spec(row, arena), arena));
 	text = flag(text, "gpus", row->gpus, 0, arena);
 	text = flag(text, "nodes", fmax(1, row->nodes), 1, arena);
+	text = flag(text, "zero", row->zero > 0 ? row->zero : 3, 3, arena);
+	text = flag(text, "tp", fmax(1, row->tp), 1, arena);
 	text = flag(text, "mbs", row->mbs, 1, arena);
 	text = flag(text, "grad-accum", row->grad_accum, 1, arena);
 	text = flag(text, "seq", row->seq, 2048, arena);

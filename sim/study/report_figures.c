@@ -117,6 +117,8 @@ static const char *with_given(const struct report *r, const struct plot_row *row
 		sql = number_equals(sql, "gpus", row->gpus, arena);
 	if (r->groups.has_nodes)
 		sql = number_equals(sql, "nodes", row->nodes, arena);
+	if (r->groups.has_parallel)
+		sql = number_equals(number_equals(sql, "zero", row->zero, arena), "tp", row->tp, arena);
 	if (r->groups.has_seq)
 		sql = number_equals(sql, "seq", row->seq, arena);
 	return r->input->where ? arena_printf(arena, "(%s\n) and %s", r->input->where, sql) : sql;

@@ -14,7 +14,7 @@ bool report_has_tokens(const struct plot_row *row)
 
 double report_tokens(const struct plot_row *row)
 {
-	return row->dp * row->mbs * row->grad_accum * row->seq;
+	return row->gpus * fmax(1, row->nodes) / fmax(1, row->tp) * row->mbs * row->grad_accum * row->seq;
 }
 
 double report_rate(const struct plot_row *row)
@@ -85,6 +85,8 @@ static int compare_given(const struct plot_row *a, const struct plot_row *b)
 	order = order ? order : strcmp(a->contention, b->contention);
 	order = order ? order : compare_numbers(a->gpus, b->gpus);
 	order = order ? order : compare_numbers(a->nodes, b->nodes);
+	order = order ? order : compare_numbers(a->zero, b->zero);
+	order = order ? order : compare_numbers(a->tp, b->tp);
 	order = order ? order : compare_numbers(a->seq, b->seq);
 	if (order || report_has_tokens(a) || strcmp(a->model, "update") != 0)
 		return order;
@@ -158,6 +160,7 @@ static void find_differences(struct report_groups *groups)
 		const struct plot_row *const row = groups->groups[i].first;
 		groups->has_gpus |= compare_numbers(row->gpus, first->gpus) != 0;
 		groups->has_nodes |= compare_numbers(row->nodes, first->nodes) != 0;
+		groups->has_parallel |= compare_numbers(row->zero, first->zero) != 0 || compare_numbers(row->tp, first->tp) != 0;
 		groups->has_seq |= compare_numbers(row->seq, first->seq) != 0;
 		groups->has_scale |= strcmp(row->scale, first->scale) != 0;
 		groups->has_contention |= strcmp(row->contention, first->contention) != 0;
@@ -190,6 +193,8 @@ const char *report_group_name(const struct report_groups *groups, const struct r
 		text = arena_printf(arena, "%s, %.6g GPU%s", text, row->gpus, row->gpus == 1 ? "" : "s");
 	if (groups->has_nodes)
 		text = arena_printf(arena, "%s, %.6g node%s", text, row->nodes, row->nodes == 1 ? "" : "s");
+	if (groups->has_parallel)
+		text = arena_printf(arena, "%s, ZeRO-%.0f, tensor parallel %.0f", text, row->zero, row->tp);
 	if (groups->has_seq)
 		text = arena_printf(arena, "%s, %.6g tokens", text, row->seq);
 	if (groups->has_scale)

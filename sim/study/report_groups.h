@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * report_groups: runs put together by what is given (machine, model, GPUs, nodes, sequence length, scale, contention), so that the best
+ * report_groups: runs put together by what is given (machine, model, GPUs, nodes, ZeRO stage, tensor parallelism, sequence length, scale, contention), so that the best
  * of what can be chosen (policy, its options, micro-batch, accumulation, subgroup, threads) can be named for each.
  *
  * Invariant: every row is in exactly one group; groups and policies are in order of appearance; the best of several equal ones is
@@ -34,7 +34,7 @@ struct report_group {
 struct report_groups {
 	struct report_group *groups;
 	size_t n;
-	bool has_gpus, has_nodes, has_seq, has_scale, has_contention; /* groups differ in it */
+	bool has_gpus, has_nodes, has_parallel, has_seq, has_scale, has_contention; /* groups differ in it */
 };
 
 void report_groups_make(struct report_groups *groups, const struct plot_rows *rows, struct arena *arena);

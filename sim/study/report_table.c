@@ -25,6 +25,8 @@ static const struct column {
     {"fraction", "fraction", "", NUMBER, AT(fraction), 1},
     {"gpus", "GPUs", "", NUMBER, AT(gpus), 1},
     {"nodes", "nodes", "", NUMBER, AT(nodes), 1},
+    {"zero", "ZeRO", "", NUMBER, AT(zero), 1},
+    {"tp", "tensor parallel", "", NUMBER, AT(tp), 1},
     {"mbs", "micro-batch", "", NUMBER, AT(mbs), 1},
     {"grad_accum", "accumulation", "", NUMBER, AT(grad_accum), 1},
     {"seq", "tokens a sequence", "", NUMBER, AT(seq), 1},

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/hash.h"
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/study/estimate.h"
 #include "sim/study/results.h"
 #include "sim/study/trial.h"
@@ -230,7 +230,6 @@ void runner_prepare(struct row_done *row, struct runner *r, size_t index, struct
 	    .n_params = r->workload.n_params, .n_subgroups = r->workload.n_subgroups ? (double)r->workload.n_subgroups : (double)NAN};
 	row->workload.shape.name =
 	    r->grid->has_shape_axes ? arena_strdup(texts, r->point.shape.name) : r->point.shape.name;
-	row->workload.shape.name = batch_model_name(row->workload.shape.name, &r->workload.batch, texts);
 	start_trial(&row->trial, r, texts);
 	resolve(row, r, texts);
 	row->trial.policy = canonical(&policy_hash, r, texts);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/base/arena.h"
+#include "model/split.h"
 #include "sim/study/results.h"
 #include "sim/study/store_open.h"
 #include "sim/study/store_schema.h"
@@ -16,7 +17,7 @@ enum statement { ADD_PROFILE, ADD_WORKLOAD, ADD_TRIAL, HAS_KEY, HAS_ANY, BEGIN, 
 
 static const char *const statement_sql[N_STATEMENTS] = {
     [ADD_PROFILE] = "INSERT OR IGNORE INTO profiles (" STORE_PROFILE_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?)",
-    [ADD_WORKLOAD] = "INSERT OR IGNORE INTO workloads (" STORE_WORKLOAD_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [ADD_WORKLOAD] = "INSERT OR IGNORE INTO workloads (" STORE_WORKLOAD_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [ADD_TRIAL] = "INSERT OR IGNORE INTO trials (" STORE_TRIAL_COLUMNS
                   ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [HAS_KEY] = "SELECT 1 FROM trials WHERE key = ?",
@@ -177,6 +178,8 @@ int store_add_workload(struct store *store, const struct store_workload *w, stru
 	bind_count(&b, w->batch.subgroup_params);
 	bind_count(&b, w->n_subgroups);
 	bind_count(&b, fmax(1, w->batch.nodes));
+	bind_count(&b, batch_zero_stage(&w->batch));
+	bind_count(&b, batch_tp(&w->batch));
 	if (bind_end(&b, store, STORE_N_WORKLOAD, err))
 		return err->code;
 	store->last_workload = w->hash;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * store: finished trials in a SQLite database: tables profiles, workloads, trials; the view v_runs is the contract, v_runs_nodes has
- * the number of nodes too. A store of an older version is brought up to date by whoever opens it to write.
+ * store: finished trials in a SQLite database: tables profiles, workloads, trials; the view v_runs is the contract, v_runs_parallel has
+ * nodes, ZeRO stage and tensor parallelism too. A store of an older version is brought up to date by whoever opens it to write.
  *
  * One writer at a time commits bursts of rows (write-ahead log, so that readers never wait; synced at every commit, so that neither a
  * killed writer nor a loss of power loses a committed row, where the disk keeps what it is told to sync); several processes may write

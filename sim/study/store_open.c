@@ -99,10 +99,10 @@ static int judge_snapshot(bool *is_new, sqlite3 *db, const char *path, struct er
 const char *store_runs_sql(sqlite3 *db)
 {
 	sqlite3_stmt *statement = NULL;
-	const bool has_nodes = sqlite3_prepare_v2(db, "SELECT nodes FROM v_runs_nodes", -1, &statement, NULL) == SQLITE_OK;
+	const bool has_all = sqlite3_prepare_v2(db, "SELECT nodes, zero, tp FROM v_runs_parallel", -1, &statement, NULL) == SQLITE_OK;
 
 	sqlite3_finalize(statement);
-	return has_nodes ? "v_runs_nodes" : "(SELECT *, 1 AS nodes FROM v_runs)";
+	return has_all ? "v_runs_parallel" : "(SELECT *, 1 AS nodes, 3 AS zero, 1 AS tp FROM v_runs)";
 }
 
 int store_check_results(sqlite3 *db, const char *path, struct err *err)

@@ -17,7 +17,7 @@ int store_open_writer(struct sqlite3 **db, const char *path, struct err *err) MU
  * a writer that is at work; where there is none the file alone is read and nothing is left beside it. */
 int store_open_defensive(struct sqlite3 **db, const char *path, struct err *err) MUST_CHECK;
 
-/* What to select runs from: v_runs with one more column, nodes, whatever the version of the store. */
+/* What to select runs from: v_runs with the columns nodes, zero and tp, whatever the version of the store. */
 const char *store_runs_sql(struct sqlite3 *db);
 
 /* STATUS_INPUT for results of a newer version than this program computes. */

@@ -16,7 +16,7 @@
 	" CROSS JOIN workloads w ON w.workload_hash = t.workload_hash"                                                  \
 	" WHERE t.results_version = (SELECT max(results_version) FROM results_versions)"
 /* v_runs is a contract; what came later is in a view that has more. */
-#define NODES_VIEW "CREATE VIEW v_runs_nodes AS " RUNS_COLUMNS ", w.nodes AS nodes" RUNS_FROM ";"
+#define PARALLEL_VIEW "CREATE VIEW v_runs_parallel AS " RUNS_COLUMNS ", w.nodes AS nodes, w.zero AS zero, w.tp AS tp" RUNS_FROM ";"
 
 /* Trials are appended in the order of the sweep; only the small index over keys is written at random. */
 const char store_schema_sql[] =
@@ -28,7 +28,8 @@ const char store_schema_sql[] =
     " workload_hash INTEGER PRIMARY KEY, model TEXT NOT NULL, layers INTEGER, hidden INTEGER, heads INTEGER,"
     " kv_heads INTEGER, ffn INTEGER, vocab INTEGER, n_params INTEGER, gpus INTEGER NOT NULL, mbs INTEGER NOT NULL,"
     " grad_accum INTEGER NOT NULL, seq INTEGER NOT NULL, checkpointing INTEGER NOT NULL, precision TEXT NOT NULL,"
-    " subgroup_params INTEGER NOT NULL, n_subgroups INTEGER, nodes INTEGER NOT NULL DEFAULT 1) STRICT;"
+    " subgroup_params INTEGER NOT NULL, n_subgroups INTEGER, nodes INTEGER NOT NULL DEFAULT 1,"
+    " zero INTEGER NOT NULL DEFAULT 3, tp INTEGER NOT NULL DEFAULT 1) STRICT;"
     "CREATE TABLE trials ("
     " id INTEGER PRIMARY KEY, key INTEGER NOT NULL UNIQUE, results_version INTEGER NOT NULL,"
     " profile_hash INTEGER NOT NULL REFERENCES profiles, workload_hash INTEGER NOT NULL REFERENCES workloads,"
@@ -38,6 +39,10 @@ const char store_schema_sql[] =
     " gpu_fraction_frac REAL, bottleneck TEXT) STRICT;"
     "CREATE TABLE results_versions (results_version INTEGER PRIMARY KEY) STRICT;"
     "CREATE VIEW v_runs AS " RUNS_COLUMNS RUNS_FROM ";"
-    NODES_VIEW;
+    PARALLEL_VIEW;
 
-const char store_upgrade_sql[] = "ALTER TABLE workloads ADD COLUMN nodes INTEGER NOT NULL DEFAULT 1;" NODES_VIEW;
+const char store_upgrade_sql[] =
+    "ALTER TABLE workloads ADD COLUMN nodes INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE workloads ADD COLUMN zero INTEGER NOT NULL DEFAULT 3;"
+    "ALTER TABLE workloads ADD COLUMN tp INTEGER NOT NULL DEFAULT 1;"
+    PARALLEL_VIEW;

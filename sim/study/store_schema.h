@@ -14,9 +14,9 @@ enum { STORE_N_PROFILE = 10 };
 #define STORE_WORKLOAD_COLUMNS_1                                                                                              \
 	"workload_hash, model, layers, hidden, heads, kv_heads, ffn, vocab, n_params, gpus, mbs, grad_accum, seq, checkpointing, " \
 	"precision, subgroup_params, n_subgroups"
-/* Version 1 had all but the last. */
-#define STORE_WORKLOAD_COLUMNS STORE_WORKLOAD_COLUMNS_1 ", nodes"
-enum { STORE_N_WORKLOAD = 18 };
+/* Version 1 had all but the last three. */
+#define STORE_WORKLOAD_COLUMNS STORE_WORKLOAD_COLUMNS_1 ", nodes, zero, tp"
+enum { STORE_N_WORKLOAD = 20 };
 
 #define STORE_TRIAL_COLUMNS                                                                                                   \
 	"key, results_version, profile_hash, workload_hash, policy, stride, ratio, fraction, threads, contention, sync, scale, "   \

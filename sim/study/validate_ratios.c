@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/study/validate.h"
 
 static const double loss_max_frac = 0.02; /* a chosen stride this close to the best counts as right */

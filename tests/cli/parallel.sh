@@ -26,14 +26,15 @@ run simulate --hw h100-4x $shape --policy gpu-only --tp 2 --vocab 32001
 run simulate $small --policy dos --zero 2
 run model $small --zero 1
 
-# sweeps: axes; the model's name says what differs, and plain points keep theirs
+# sweeps: axes, which are columns; plain points keep their keys
 dos sweep -q $small --policy gpu-only,dos:stride=2 --zero 2,3 --tp 1,2 --db s.db
-dos db query s.db --columns 'model, policy, feasible, reason, update_s > 0 as has_update' --order 'model, policy' --format csv
+dos db query s.db --columns 'zero, tp, policy, feasible, reason, update_s > 0 as has_update' --order 'zero, tp, policy' --format csv
 dos sweep -q $small --policy gpu-only --db s.db
 dos db query s.db --columns 'count(*) as n' --format csv
 dos sweep -q $small --policy 'hybrid:fraction=0.5' --zero 1,2,3 --closed-form --db c.db
-dos db query c.db --columns 'model, round(update_s * 1e6) as us' --order model --format csv
-dos report -q --db s.db -o r.html && grep -o 'h100-4x[^<]*GPUs[^<]*' r.html | head -1
+dos db query c.db --columns 'zero, round(update_s * 1e6) as us' --order zero --format csv
+dos db query s.db --where 'zero = 2 and tp = 2 and feasible'
+dos report -q --db s.db -o r.html && grep -o -e 'h100-4x[^<]*GPUs[^<]*' -e '<span>--zero</span> <span>[0-9]</span>' -e '<span>--tp</span> <span>[0-9]</span>' r.html | sort -u
 echo '{"zero": 2, "tp": 2}' >dos.json
 dos simulate $small --policy gpu-only --format json | grep -E '"(zero|tp)"'
 rm dos.json
@@ -60,7 +61,7 @@ END
 run check-config args.sh --gpus 4
 dos simulate --hw h100-4x --model ./args.sh --policy gpu-only --format json | grep -E '"(n_params|zero|tp)"'
 dos simulate -q --hw h100-4x --model ./args.sh --policy gpu-only --tp 1 --zero 3 --format json | grep -E '"(n_params|zero|tp)"'
-dos sweep -q --hw h100-4x --model ./args.sh --policy gpu-only --db m.db && dos db query m.db --columns model --format csv
+dos sweep -q --hw h100-4x --model ./args.sh --policy gpu-only --db m.db && dos db query m.db --columns 'model, zero, tp' --format csv
 run plan $open --tp 2 --megatron --mbs 1 | grep -E '^(plan|megatron)'
 run plan $open --megatron --zero 2
 for size in pipeline-model-parallel-size context-parallel-size; do

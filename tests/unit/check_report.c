@@ -115,7 +115,7 @@ END_TEST
 static struct plot_row row(const char *model, const char *spec, double mbs, double iteration_s)
 {
 	return (struct plot_row){.hw = "h", .model = model, .spec = spec, .policy = arena_printf(&arena, "%.*s", (int)strcspn(spec, ":"), spec),
-	    .scale = "", .contention = "fluid", .reason = "", .bottleneck = "dram", .gpus = 4, .dp = 4, .mbs = mbs, .grad_accum = 1, .seq = 2048,
+	    .scale = "", .contention = "fluid", .reason = "", .bottleneck = "dram", .gpus = 4, .mbs = mbs, .grad_accum = 1, .seq = 2048,
 	    .feasible = 1, .forward_s = 0.1, .update_s = iteration_s / 2, .iteration_s = iteration_s, .gpu_peak_bytes = 1e9,
 	    .host_peak_bytes = 1e9};
 }
@@ -169,7 +169,7 @@ START_TEST(what_is_given_makes_groups)
 	struct plot_row rows[] = {row("a", "dos:stride=1", 1, 1), row("a", "dos:stride=1", 1, 1), row("a", "dos:stride=1", 1, 1)};
 
 	rows[1].scale = "dram=2";
-	rows[2].gpus = rows[2].dp = 2;
+	rows[2].gpus = 2;
 	make(&groups, rows, 3);
 	ck_assert_uint_eq(groups.n, 3);
 	ck_assert_str_eq(report_group_name(&groups, &groups.groups[1], &arena), "a on h, 4 GPUs, scaled dram=2");

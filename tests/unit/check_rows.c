@@ -40,6 +40,7 @@ START_TEST(members)
 	ck_assert(one->other_s == 0 && isnan(one->measured[QUANTITY_ITERATION]));
 	ck_assert(one->batch.nodes == 16 && two->batch.nodes == 0);
 	ck_assert(two->batch.has_checkpointing && two->batch.gpus == 0 && two->threads == 8);
+	ck_assert(one->batch.zero_stage == 0 && one->batch.tp == 0); /* not given */
 	ck_assert(isnan(two->measured[QUANTITY_SUM_PHASES]) && isnan(two->other_s));
 	ck_assert_uint_eq(one->line, 2);
 	ck_assert_uint_eq(two->line, 5);

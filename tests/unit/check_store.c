@@ -270,16 +270,16 @@ START_TEST(hostile_views)
 }
 END_TEST
 
-/* ---- stores that do not know of nodes */
+/* ---- stores that do not know of nodes, stages and tensor parallelism */
 
-/* How many rows have that many nodes. */
+/* How many rows have that many nodes, stage 3 and no tensor parallelism. */
 static void assert_nodes(const char *path, const char *nodes, const char *n_wanted)
 {
 	char where[64], text[64] = "";
 	const struct query query = {.path = path, .columns = "count(*) AS n", .where = where, .format = FORMAT_CSV};
 	FILE *const out = fmemopen(text, sizeof(text), "w");
 
-	snprintf(where, sizeof(where), "nodes = %s", nodes);
+	snprintf(where, sizeof(where), "nodes = %s AND zero = 3 AND tp = 1", nodes);
 	ck_assert_msg(query_run(&query, out, &rig.err) == 0, "%s", rig.err.text);
 	fclose(out);
 	ck_assert_str_eq(text + 2, n_wanted); /* after the head */
@@ -288,7 +288,8 @@ static void assert_nodes(const char *path, const char *nodes, const char *n_want
 START_TEST(a_store_of_version_1)
 {
 	static const char as_version_1[] =
-	    "DROP VIEW v_runs_nodes; ALTER TABLE workloads DROP COLUMN nodes; PRAGMA user_version = 1";
+	    "DROP VIEW v_runs_parallel; ALTER TABLE workloads DROP COLUMN nodes; ALTER TABLE workloads DROP COLUMN zero;"
+	    "ALTER TABLE workloads DROP COLUMN tp; PRAGMA user_version = 1";
 	const char *const paths[] = {rig.db};
 	struct merge_counts counts;
 	struct store *store;
@@ -303,7 +304,7 @@ START_TEST(a_store_of_version_1)
 	ck_assert(sweep_rig_contents(&n, other) == contents);
 	ck_assert_msg(store_open(&store, rig.db, &rig.err) == 0, "%s", rig.err.text); /* and brought up to date */
 	store_close(store);
-	sweep_rig_sql(rig.db, "SELECT nodes FROM workloads");
+	sweep_rig_sql(rig.db, "SELECT nodes, zero, tp FROM workloads");
 	fill(rig.db, 5, 5, 1);
 	assert_nodes(rig.db, "1", "5\n");
 	sweep_rig_sql(rig.db, "DELETE FROM trials WHERE key = 5");

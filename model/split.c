@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/parallel.h"
+#include "model/split.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 double batch_tp(const struct batch *batch)
@@ -42,14 +41,6 @@ const char *batch_model_name(const char *model, const struct batch *batch, struc
 	return add_word(name, "tp", batch_tp(batch), arena);
 }
 
-double batch_model_tp(const char *name)
-{
-	const char *const word = strstr(name, ",tp=");
-	const double tp = word ? strtod(word + 4, NULL) : 1;
-
-	return tp >= 1 ? tp : 1;
-}
-
 /* ---- what tensor parallelism divides */
 
 struct divided {
@@ -66,7 +57,7 @@ static int refuse(const struct divided *d, double tp, struct err *err)
 	return err_set(err, STATUS_USAGE, "--tp %.15g does not divide --%s %.15g; one that does would be accepted", tp, d->flag, d->value);
 }
 
-int parallel_check(const struct shape *shape, const struct batch *batch, struct err *err)
+int split_check(const struct shape *shape, const struct batch *batch, struct err *err)
 {
 	const double tp = batch_tp(batch);
 	const struct divided divided[] = {{"gpus", batch->gpus}, {"heads", shape->heads}, {"kv-heads", shape->kv_heads},
@@ -90,14 +81,14 @@ static double received_bytes(double bytes, double ranks)
 	return bytes * (ranks - 1) / ranks;
 }
 
-double parallel_gather_bytes(const struct workload *workload, double n_params)
+double split_gather_bytes(const struct workload *workload, double n_params)
 {
 	const struct batch *const batch = &workload->batch;
 
 	return batch_zero_stage(batch) == 3 ? received_bytes(2 * n_params, batch_dp(batch)) : 0; /* E26 */
 }
 
-double parallel_update_gather_bytes(const struct workload *workload)
+double split_update_gather_bytes(const struct workload *workload)
 {
 	const struct batch *const batch = &workload->batch;
 
@@ -106,7 +97,7 @@ double parallel_update_gather_bytes(const struct workload *workload)
 	return received_bytes(2 * workload->tp_params, batch_dp(batch)); /* E26 */
 }
 
-double parallel_reduce_bytes(const struct workload *workload)
+double split_reduce_bytes(const struct workload *workload)
 {
 	const struct batch *const b = &workload->batch;
 

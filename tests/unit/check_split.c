@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * ZeRO stages and tensor parallelism: what is sent, when, and what a divided layer takes, against numbers worked out beside them.
- * What a rank holds: check_parallel_memory.c. E26, E28, E29
+ * What a rank holds: check_split_memory.c. E26, E28, E29
  */
-#include "model/parallel.h"
+#include "model/split.h"
 #include "sim/sharing.h"
 #include "sim/study/estimate.h"
 #include "sim/study/trial.h"
@@ -73,9 +73,6 @@ START_TEST(degrees)
 	ck_assert_str_eq(batch_model_name("7b:layers=4", &stage, &arena), "7b:layers=4,zero=2,tp=1");
 	ck_assert_str_eq(batch_model_name("7b", &nodes, &arena), "7b:zero=3,tp=2");
 	ck_assert_double_eq(batch_dp(&nodes), 16);
-	ck_assert_double_eq(batch_model_tp("7b:layers=4,zero=1,tp=2"), 2);
-	ck_assert_double_eq(batch_model_tp("7b"), 1);
-	ck_assert_double_eq(batch_model_tp("odd,tp=x"), 1);
 }
 END_TEST
 
@@ -126,10 +123,10 @@ START_TEST(gathered_bytes)
 	struct workload stage3 = w;
 
 	stage3.batch.zero_stage = 3;
-	ck_assert_double_eq(parallel_update_gather_bytes(&w), 2.25e9);
-	ck_assert_double_eq(parallel_gather_bytes(&w, 1e9), 0);
-	ck_assert_double_eq(parallel_update_gather_bytes(&stage3), 0);
-	ck_assert_double_eq(parallel_gather_bytes(&stage3, 1.5e9), 2.25e9);
+	ck_assert_double_eq(split_update_gather_bytes(&w), 2.25e9);
+	ck_assert_double_eq(split_gather_bytes(&w, 1e9), 0);
+	ck_assert_double_eq(split_update_gather_bytes(&stage3), 0);
+	ck_assert_double_eq(split_gather_bytes(&stage3, 1.5e9), 2.25e9);
 }
 END_TEST
 
@@ -219,7 +216,7 @@ START_TEST(reduced_bytes)
 {
 	const struct workload w = {.batch = {.gpus = 2, .tp = 2, .mbs = 1, .seq = 1024}, .shape = {.hidden = 1024}};
 
-	ck_assert_double_eq(parallel_reduce_bytes(&w), 2097152);
+	ck_assert_double_eq(split_reduce_bytes(&w), 2097152);
 }
 END_TEST
 
@@ -306,10 +303,10 @@ static int n_all(void)
 	return n;
 }
 
-Suite *parallel_suite(void);
-Suite *parallel_suite(void)
+Suite *split_suite(void);
+Suite *split_suite(void)
 {
-	Suite *const suite = suite_create("parallel");
+	Suite *const suite = suite_create("split");
 	TCase *const core = tcase_create("core"), *const errors = tcase_create("errors");
 
 	tcase_add_checked_fixture(core, setup, teardown);

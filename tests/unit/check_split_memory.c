@@ -146,10 +146,10 @@ START_TEST(activations_are_divided)
 }
 END_TEST
 
-Suite *parallel_memory_suite(void);
-Suite *parallel_memory_suite(void)
+Suite *split_memory_suite(void);
+Suite *split_memory_suite(void)
 {
-	Suite *const suite = suite_create("parallel_memory");
+	Suite *const suite = suite_create("split_memory");
 	TCase *const core = tcase_create("core");
 
 	tcase_add_checked_fixture(core, setup, teardown);
