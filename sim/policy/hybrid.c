@@ -84,7 +84,8 @@ static void resolve(void *params, const struct hwprofile *hw, const struct workl
 	    .buffers = (size_t)p->buffers, .has_bf16_grads = p->grads == GRADS_BF16,
 	    .has_separate_unscale = p->unscale == UNSCALE_SEPARATE, .n_dynamic = workload->n_subgroups};
 	double best_s;
-	p->fraction = fraction_opt_frac(&best_s, &cost, workload, &how);
+	/* Nine digits: libraries of mathematics that differ in the last one choose, and store, the same. */
+	p->fraction = nearbyint(1e9 * fraction_opt_frac(&best_s, &cost, workload, &how)) / 1e9;
 	p->has_fraction = true;
 }
 
