@@ -84,7 +84,8 @@ VECTOR static inline void v_store_bf16(uint16_t *to, const vec values[2], int pa
 
 VECTOR static inline void v_store_fp16(uint16_t *to, vec value, int past_cache)
 {
-	const __m256i half = _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+	/* All lanes: without optimization _mm512_cvtps_ph is a macro that gcc 12 warns of. */
+	const __m256i half = _mm512_maskz_cvtps_ph((__mmask16)0xffff, value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 	if (past_cache)
 		_mm256_stream_si256((__m256i *)(void *)to, half);
 	else

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Slower tests, run now and then. Included by the Makefile.
 
-.PHONY: analyze coverage memcheck power
+.PHONY: analyze coverage memcheck power builds
 ## analyze: cppcheck, clang-tidy and gcc -fanalyzer, where installed
 analyze: $(GENERATED)
 	$(Q)bash tests/analyze.sh $(BUILD)
@@ -22,6 +22,9 @@ linear: $(BUILD)/linear
 $(BUILD)/linear: $(call objects,tests/linear.c tests/unit/plain_machine.c) $(LIB_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(PACKAGE_LIBS) -lpthread -lm
+## builds: gcc and clang with -O0, -O3 and -march=native: unit and CLI tests, equal results (BUILDS="gcc-O0 clang-native")
+builds:
+	$(Q)bash tests/builds.sh $(MAKE)
 # Flows of the comparison with SimGrid for tests/peers.sh, built without it.
 $(BUILD)/flows: $(call objects,tests/simgrid/compare.c tests/simgrid/absent.c) $(LIB_OBJS)
 	$(call say,LINK,$@)
