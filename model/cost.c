@@ -162,7 +162,7 @@ static void set_corun(struct cost *cost, const struct hwprofile *hw)
 	cost->corun_adam_frac = cost->corun_downscale_frac = 0;
 	for (size_t i = 0; i < hw->n_corun; i++) {
 		const struct hw_corun *const cell = &hw->corun[i];
-		if (strcmp(cell->first, "cpu_adam") || strcmp(cell->second, "cpu_downscale"))
+		if (strcmp(cell->first, "cpu_adam") != 0 || strcmp(cell->second, "cpu_downscale") != 0)
 			continue;
 		const double distance =
 		    team_distance(cell->first_threads, cost->threads) + team_distance(cell->second_threads, cost->workers);

@@ -135,18 +135,18 @@ static int unknown_type(const struct hf_reader *r, const char *type, struct aren
 	    nearest ? ", did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "", list);
 }
 
-static int find_family(const struct hf_family **family, const struct hf_reader *r, struct arena *arena)
+/* NULL: r->err says why. */
+static const struct hf_family *find_family(const struct hf_reader *r, struct arena *arena)
 {
 	const char *type;
 
 	if (json_text(&type, r->doc, r->node, "model_type", r->err))
-		return r->err->code;
-	for (size_t i = 0; i < hf_n_families; i++) {
-		*family = &hf_families[i];
+		return NULL;
+	for (size_t i = 0; i < hf_n_families; i++)
 		if (strcmp(hf_families[i].model_type, type) == 0)
-			return 0;
-	}
-	return unknown_type(r, type, arena);
+			return &hf_families[i];
+	(void)unknown_type(r, type, arena);
+	return NULL;
 }
 
 /* "models/Qwen3-8B/config.json" -> "Qwen3-8B", "qwen3.json" -> "qwen3", else the model type */
@@ -180,18 +180,17 @@ int hf_config_read(struct hf_config *config, const struct json_doc *doc, struct 
 {
 	const json_node *const part = json_get(json_root(doc), "text_config");
 	struct hf_reader r = {.doc = doc, .node = json_is_object(part) ? part : json_root(doc), .err = err};
-	const struct hf_family *family = NULL;
 
 	*config = (struct hf_config){.is_part = json_is_object(part)};
 	if (!json_is_object(r.node))
 		return json_fail(doc, r.node, err, "an object is expected");
-	int rc = find_family(&family, &r, arena);
-	if (rc)
-		return rc;
+	const struct hf_family *const family = find_family(&r, arena);
+	if (!family)
+		return err->code;
 	config->model_type = family->model_type;
 	config->shape = family->shape;
 	config->shape.name = name_of(json_name(doc), family->model_type, arena);
-	rc = read_sizes(&config->shape, family, &r);
+	int rc = read_sizes(&config->shape, family, &r);
 	if (rc == 0)
 		rc = read_positions(config, &r);
 	if (rc == 0 && family->finish)

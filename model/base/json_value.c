@@ -107,7 +107,7 @@ static int member(const json_node **node, const struct json_doc *doc, const json
 
 int json_number_of(double *value, const struct json_doc *doc, const json_node *node, double min, double max, struct err *err)
 {
-	if (!cJSON_IsNumber(node))
+	if (!node || !cJSON_IsNumber(node))
 		return json_fail(doc, node, err, "a number is expected, this is %s", node ? kind_of(node) : "missing");
 	const double number = node->valuedouble; /* never valueint, which saturates at 2^31 - 1 */
 	if (number < min && max == INFINITY)

@@ -171,7 +171,7 @@ static void json_counts(struct jsonw *w, const struct plan_counts *n)
 	jsonw_member_integer(w, "n", (long long)n->n);
 	jsonw_member_integer(w, "n_refused", (long long)n->n_refused);
 	jsonw_member_integer(w, "n_unfit", (long long)n->n_unfit);
-	jsonw_member_integer(w, "n_slower", (long long)(n->n_slower + n->n_slower_batch));
+	jsonw_member_integer(w, "n_slower", (long long)n->n_slower + (long long)n->n_slower_batch);
 	jsonw_member_integer(w, "n_simulated", (long long)n->n_simulated);
 	jsonw_end_object(w);
 }

@@ -309,27 +309,33 @@ static const struct verb {
 } verbs[] = {{"show", show}, {"check", check}, {"diff", diff}, {"merge", profile_call_merge}};
 enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
-static int find_verb(const struct verb **verb, struct opt_list *files, const struct opt_list *rest, struct err *err)
+/* NULL: *err says what would be accepted. */
+static const struct verb *find_verb(struct opt_list *files, const struct opt_list *rest, struct err *err)
 {
 	const char *names[N_VERBS + 1] = {NULL};
+	const struct verb *verb = NULL;
 
-	if (rest->n == 0)
-		return err_set(err, STATUS_USAGE, "profile: show, check, diff or merge, and profiles, would be accepted");
-	*verb = NULL;
+	if (rest->n == 0) {
+		(void)err_set(err, STATUS_USAGE, "profile: show, check, diff or merge, and profiles, would be accepted");
+		return NULL;
+	}
 	for (size_t i = 0; i < N_VERBS; i++) {
 		names[i] = verbs[i].name;
 		if (strcmp(verbs[i].name, rest->items[0]) == 0)
-			*verb = &verbs[i];
+			verb = &verbs[i];
 	}
-	if (!*verb) {
+	if (!verb) {
 		const char *const nearest = err_nearest(rest->items[0], names);
-		return err_set(err, STATUS_USAGE, "profile: '%s' is not show, check, diff or merge%s%s%s", rest->items[0],
+		(void)err_set(err, STATUS_USAGE, "profile: '%s' is not show, check, diff or merge%s%s%s", rest->items[0],
 		    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+		return NULL;
 	}
-	if (rest->n == 1)
-		return err_set(err, STATUS_USAGE, "profile %s: a profile is missing: shipped name or file", (*verb)->name);
+	if (rest->n == 1) {
+		(void)err_set(err, STATUS_USAGE, "profile %s: a profile is missing: shipped name or file", verb->name);
+		return NULL;
+	}
 	*files = (struct opt_list){rest->items + 1, rest->n - 1};
-	return 0;
+	return verb;
 }
 
 static int run_verb(const struct verb *verb, const struct profile_call *call, const char *path, struct arena *arena, struct err *err)
@@ -367,18 +373,18 @@ int command_profile(int argc, char **argv, struct err *err)
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),
 	    .params = &params};
-	const struct verb *verb = NULL;
 	struct arena arena = {0};
 	struct common c;
 	struct opt_list rest, files;
 
 	int code = common_parse(&c, &line, argc, argv, &rest, &arena, err);
 	if (!code && !c.wants_help) {
-		code = find_verb(&verb, &files, &rest, err);
-		if (!code && params.name && verb->run != profile_call_merge)
+		const struct verb *const verb = find_verb(&files, &rest, err);
+		code = verb ? 0 : err->code;
+		if (verb && params.name && verb->run != profile_call_merge)
 			code = err_set(err, STATUS_USAGE, "profile %s: --name belongs to merge", verb->name);
 		const struct profile_call call = {(enum format)c.format, params.name, command_text(argc, argv, &arena), &files};
-		if (!code)
+		if (verb && !code)
 			code = run_verb(verb, &call, c.output, &arena, err);
 	}
 	arena_release(&arena);

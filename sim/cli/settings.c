@@ -160,7 +160,7 @@ static int add_document(struct settings *settings, const struct json_doc *doc, c
 {
 	const json_node *const root = json_root(doc);
 	struct opt_list accepted = {0};
-	const char *schema;
+	const char *schema = "";
 
 	for (size_t i = 0; i < keys->n; i++)
 		opt_list_add(&accepted, keys->items[i], arena);

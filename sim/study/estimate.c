@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/study/estimate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,8 +23,10 @@ static double fraction_of(const struct policy_use *use)
 	const double *const fraction = member(use, "fraction");
 	size_t n_streamed = 0;
 
-	if (!mask || !*mask)
+	if (!mask || !*mask) {
+		assert(fraction); /* asked only of policies that have the one or the other */
 		return *fraction;
+	}
 	for (const char *digit = *mask; *digit; digit++)
 		n_streamed += *digit == '1';
 	return (double)n_streamed / (double)strlen(*mask);
@@ -76,6 +79,7 @@ static double twinflow_s(const struct cost *cost, const struct workload *workloa
 	const double *const ratio = member(use, "ratio");
 	const int *const mode = member(use, "mode"); /* serial, parallel */
 
+	assert(ratio && mode); /* options of twinflow */
 	return recurrence_twinflow_s(cost, workload, (size_t)(*ratio * (double)workload->n_subgroups + 1e-9), *mode == 1);
 }
 

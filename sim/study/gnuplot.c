@@ -124,7 +124,7 @@ static int append_template(FILE *out, const char *name, struct arena *arena, str
 
 static int write_script(const struct files *files, struct plot *plot, const struct gnuplot_job *job, struct err *err)
 {
-	const char *suffix;
+	const char *suffix = "";
 	struct file_replace file;
 
 	int code = gnuplot_suffix(&suffix, job->output, err);

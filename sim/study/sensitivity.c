@@ -94,7 +94,7 @@ static int best_share(size_t *best, const struct shares *s, const struct trial_i
 {
 	struct arena arena = {0};
 	double at_s[VALUES_MAX];
-	struct metrics m;
+	struct metrics m = {.fits = false};
 	int code = 0;
 
 	*best = 0;

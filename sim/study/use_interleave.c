@@ -13,7 +13,7 @@ static const void *member(const struct policy_use *use, const char *name)
 static bool is_word(const struct policy_use *use, const char *name, const char *word)
 {
 	const struct opt *const opt = opt_find(use->policy->opts, use->policy->n_opts, name, strlen(name));
-	return opt && opt->kind == OPT_WORD && strcmp(opt->words[*(const int *)member(use, name)], word) == 0;
+	return opt && opt->kind == OPT_WORD && strcmp(opt->words[*(const int *)((const char *)use->params + opt->offset)], word) == 0;
 }
 
 int use_interleave(struct interleave *how, const struct policy_use *use, const struct workload *workload, struct err *err)

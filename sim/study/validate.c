@@ -14,21 +14,19 @@ struct profile {
 	struct profile *next;
 };
 
-static int get_profile(const struct hwprofile **hw, struct profile **profiles, const char *name, struct arena *arena, struct err *err)
+/* NULL: *err says why. */
+static const struct hwprofile *get_profile(struct profile **profiles, const char *name, struct arena *arena, struct err *err)
 {
 	for (const struct profile *p = *profiles; p; p = p->next)
-		if (strcmp(p->name, name) == 0) {
-			*hw = p->hw;
-			return 0;
-		}
+		if (strcmp(p->name, name) == 0)
+			return p->hw;
 	struct hwprofile *const loaded = arena_alloc(arena, 1, sizeof(*loaded));
 	if (hwprofile_load(loaded, name, arena, err))
-		return err->code;
+		return NULL;
 	struct profile *const added = arena_alloc(arena, 1, sizeof(*added));
 	*added = (struct profile){name, loaded, *profiles};
 	*profiles = added;
-	*hw = loaded;
-	return 0;
+	return loaded;
 }
 
 static bool is_fitted_on(const struct hwprofile *hw, const char *id)
@@ -133,10 +131,10 @@ int validate_rows(struct validation *v, const struct rows *rows, const struct va
 	append(v, rows->n, arena);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct row *const row = &rows->rows[i];
-		const struct hwprofile *hw = NULL;
 		if (!is_selected(row, options->ids))
 			continue;
-		if (get_profile(&hw, &profiles, options->hw ? options->hw : row->hw, arena, err))
+		const struct hwprofile *const hw = get_profile(&profiles, options->hw ? options->hw : row->hw, arena, err);
+		if (!hw)
 			return options->hw ? err->code : err_wrap(err, "%s:%zu: hw", rows->name, row->line);
 		struct prediction *const p = &v->predictions[v->n++];
 		*p = (struct prediction){.row = row,
