@@ -28,7 +28,7 @@ double interval_cdf(const double *draws, size_t n, double sd, double x)
 
 	for (size_t i = 0; i < n; i++)
 		if (sd > 0 && draws[i] > 0)
-			sum += 0.5 * erfc(-log(x / draws[i]) / sd * M_SQRT1_2);
+			sum += 0.5 * erfc(-log(x / draws[i]) / sd * M_SQRT1_2); /* E30 */
 		else
 			sum += draws[i] < x ? 1 : draws[i] > x ? 0 : 0.5;
 	return sum / (double)n;
@@ -141,7 +141,7 @@ static void run_draw(void *context, size_t draw, size_t worker)
 	free(hw);
 }
 
-/* Times of a draw with their factors. Factors of settings are drawn last: with one setting they change nothing. */
+/* Times of a draw with their factors. E31. Factors of settings are drawn last: with one setting they change nothing. */
 static void draw_times(double *times_s, double *factors, gsl_rng *rng, const struct contest *c, size_t draw)
 {
 	const unsigned long long other = 0x5851f42d4c957f2dull; /* another stream than the profile's */

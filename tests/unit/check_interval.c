@@ -28,7 +28,7 @@ static void teardown(void)
 
 /* ---- quantiles */
 
-/* Equal draws: the factor's own quantiles. */
+/* Equal draws: the factor's own quantiles. E30 */
 START_TEST(discrepancy_alone)
 {
 	double draws[10];
@@ -96,7 +96,7 @@ START_TEST(best)
 	ck_assert(p[2] == 0 && faster[0] == 0 && faster[2] == 0);
 	assert_rel(faster[1], p[1], 1e-12); /* of two */
 	for (size_t i = 0; i < DRAWS; i++)
-		times_s[i * N + 1] = 1.05; /* difference of logarithms 0.0488 = 0.69 of sqrt(2) 0.05 */
+		times_s[i * N + 1] = 1.05; /* difference of logarithms 0.0488 = 0.69 of sqrt(2) 0.05: E31 */
 	contest_judge(p, NULL, &contest);
 	assert_rel(p[0], 0.755, 0.04);
 	contest.own_log_sd = 0;
