@@ -112,7 +112,7 @@ static int unknown_name(const struct shipped *kind, const char *name, struct are
 
 	if (shipped_list(&names, kind, arena) == 0)
 		return err_set(err, STATUS_INPUT,
-		    "%s: no shipped %ss are found; set DOS_DATA to the folder that holds %s/, or give a file (./%s%s)", name,
+		    "%s: no shipped %s is found; set DOS_DATA to the folder that holds %s/, or give a file (./%s%s)", name,
 		    kind->what, kind->folder, name, kind->suffix);
 	for (size_t i = 0; i < names.n; i++)
 		list = arena_printf(arena, "%s%s%s", list, i ? ", " : "", names.items[i]);

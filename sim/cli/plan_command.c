@@ -113,8 +113,11 @@ static int be_sure(struct plan_report *r, struct arena *arena, struct err *err)
 
 	if (r->common->has_uncertainty && r->common->uncertainty == 0)
 		return 0;
-	if (uncertainty_of(u, r->common, r->plan->query.sharing, arena, err))
-		return err->code;
+	const int code = uncertainty_of(u, r->common, r->plan->query.sharing, arena, err);
+	if (code && !r->common->has_uncertainty) /* the plan is as good without */
+		common_note(r->common, "no intervals: %s", err->text);
+	if (code)
+		return r->common->has_uncertainty ? code : 0;
 	u->n_samples = r->common->has_uncertainty ? u->n_samples : default_samples(r);
 	u->n_workers = r->plan->query.n_workers;
 	r->sure = sure;

@@ -47,8 +47,12 @@ static int judge(struct report *r, struct report_group *group, struct err *err)
 
 	if (n == 0)
 		return 0;
-	if (plot_rows_outcomes(outcomes, has, rows, n, &source, r->arena, err))
-		return err->code;
+	if (plot_rows_outcomes(outcomes, has, rows, n, &source, r->arena, err)) {
+		if (r->input->n_samples_least == 0)
+			return err->code;
+		opt_list_add(r->notes, arena_printf(r->arena, "no intervals: %s", err->text), r->arena); /* the report is as good without */
+		return 0;
+	}
 	for (size_t i = 0; has[0] && i < n; i++)
 		group->policies[policies[i]].sure = has[i] ? &outcomes[i] : NULL;
 	group->n_samples = source.n_samples;

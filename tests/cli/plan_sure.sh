@@ -25,3 +25,9 @@ echo "== nothing to be sure of"
 dos plan ${small/1500MiB/300MiB} --policy gpu-only
 dos plan $small --policy dos --uncertainty 1
 echo "exit $?"
+echo "== recorded runs that cannot be read: there is a plan all the same"
+mkdir -p "$out/alone/traces/recorded" && cp "$(command -v dos)" "$out/alone" && echo broken >"$out/alone/traces/recorded/published.csv"
+"$out/alone/dos" plan $small --policy zero3-offload 2>"$out/note" >"$out/text"
+echo "exit $?, $(grep -c '^surely' "$out/text"), $(grep -o 'no intervals: uncertainty' "$out/note")"
+"$out/alone/dos" plan $small --policy zero3-offload --uncertainty 20 >/dev/null 2>&1
+echo "exit $?"
