@@ -232,7 +232,7 @@ END_TEST
 
 START_TEST(no_offload_needs_more_gpus)
 {
-	struct plan_pay pay;
+	struct plan_pay pay, nodes;
 	struct plan plan;
 
 	hw.gpus = 1;
@@ -247,6 +247,11 @@ START_TEST(no_offload_needs_more_gpus)
 	ck_assert_double_gt(pay.gpus, 1);
 	assert_rel(pay.gpu_s_per_token, pay.gpus * pay.s_per_token, 1e-12);
 	assert_rel(pay.tokens, pay.gpus * 512, 1e-12);
+	hw.network_Bps = 1e9; /* then the others are nodes, and the network is what it is */
+	search(&plan);
+	ck_assert_int_eq(plan_pay_find(&nodes, &plan, &arena, &err), 0);
+	ck_assert(nodes.has_network && nodes.input.batch.nodes == nodes.machines && nodes.gpus == pay.gpus && nodes.tokens == pay.tokens);
+	ck_assert_double_gt(nodes.s_per_token, 2 * pay.s_per_token);
 }
 END_TEST
 
