@@ -8,9 +8,9 @@
 
 /* One use of a resource that may be full. */
 struct user {
-	double demand_Bps, ask_Bps; /* at alone speed, at its cap */
-	double weight;
-	uint32_t rank, lane; /* rank: counted from the first that is looked at */
+	double ask_Bps, slope; /* at its cap; that times its weight */
+	double weight, demand_Bps;
+	uint32_t at; /* RANK_LANES a rank, from the first that is looked at, plus the lane */
 };
 
 /* One shared resource and the running operations that use it. */
@@ -28,8 +28,9 @@ struct filling {
 	size_t n_pools, n_users;
 	struct pool *pools; /* [SHARED_N ranks] */
 	struct user *users; /* [SHARED_N ranks lanes] */
-	struct pool **pool_of[SHARED_N]; /* [ranks], NULL: not one that may be full */
-	uint8_t *is_frozen; /* [ranks] lanes, as bits */
+	struct user *open; /* [ranks lanes] those of one pool that are not frozen */
+	struct pool *(*pool_of)[SHARED_N]; /* [ranks], NULL: not one that may be full */
+	bool *is_frozen; /* [ranks lanes] */
 };
 
 /* Takes the lowest lane out of a set that is being walked. */
@@ -80,9 +81,9 @@ void shares_init(
 	struct filling *const f = shares->filling = arena_alloc(arena, 1, sizeof *f);
 	f->pools = arena_alloc(arena, SHARED_N * n_ranks, sizeof *f->pools);
 	f->users = arena_alloc(arena, SHARED_N * n_ranks * RANK_LANES, sizeof *f->users);
-	for (size_t which = 0; which < SHARED_N; which++)
-		f->pool_of[which] = arena_alloc(arena, n_ranks, sizeof **f->pool_of);
-	f->is_frozen = arena_alloc(arena, n_ranks, 1);
+	f->open = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->open);
+	f->pool_of = arena_alloc(arena, n_ranks, sizeof *f->pool_of);
+	f->is_frozen = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->is_frozen);
 }
 
 /* ---- pools that may be full */
@@ -90,71 +91,72 @@ void shares_init(
 static void add_users(struct filling *f, const struct shares *shares, size_t which, size_t rank)
 {
 	const struct rank_set *const set = f->sets[rank];
+	const double *const demand_Bps = shares->shared[which].demand_Bps;
 	for (uint8_t lanes = set->users[which]; lanes;) {
 		const size_t lane = take_lane(&lanes), kind = set->kinds[lane];
-		const double demand_Bps = shares->shared[which].demand_Bps[kind];
-		f->users[f->n_users++] = (struct user){.demand_Bps = demand_Bps,
-		    .ask_Bps = demand_Bps * set->cap.speed[lane],
-		    .weight = shares->weight[kind],
-		    .rank = (uint32_t)rank,
-		    .lane = (uint32_t)lane};
+		struct user *const user = &f->users[f->n_users++];
+		user->demand_Bps = demand_Bps[kind];
+		user->ask_Bps = demand_Bps[kind] * set->cap.speed[lane];
+		user->weight = shares->weight[kind];
+		user->slope = user->ask_Bps * user->weight;
+		user->at = (uint32_t)(rank * RANK_LANES + lane);
 	}
 }
 
-/* The pool of ranks [rank, end), if what these ask can fill it. */
+/* The pool of ranks [rank, end), which may be full. */
 static void add_pool(struct filling *f, const struct shares *shares, size_t which, size_t rank, size_t end)
 {
-	const struct shared *const shared = &shares->shared[which];
-	uint64_t ask = 0;
-	for (size_t i = rank; i < end; i++)
-		ask += f->sets[i]->ask[which];
-	struct pool *const pool = shares_may_fill(ask) ? &f->pools[f->n_pools++] : NULL;
-	if (pool)
-		*pool = (struct pool){.shared = shared, .users = &f->users[f->n_users]};
-	for (size_t i = rank; i < end; i++) {
-		f->pool_of[which][i] = pool;
-		if (pool)
-			add_users(f, shares, which, i);
+	struct pool *const pool = &f->pools[f->n_pools++];
+	pool->shared = &shares->shared[which];
+	pool->users = &f->users[f->n_users];
+	pool->is_stale = false;
+	for (; rank < end; rank++) {
+		f->pool_of[rank][which] = pool;
+		add_users(f, shares, which, rank);
 	}
-	if (pool)
-		pool->n_users = (size_t)(&f->users[f->n_users] - pool->users);
+	pool->n_users = (size_t)(&f->users[f->n_users] - pool->users);
 }
 
-static void list_pools(struct filling *f, const struct shares *shares, size_t first, size_t n)
+/* Pools of one resource among n ranks, in order. */
+static void list_pools(struct filling *f, const struct shares *shares, size_t which, size_t first, size_t n)
 {
-	f->n_pools = f->n_users = 0;
-	for (size_t which = 0; which < SHARED_N; which++) {
-		const bool is_limited = shares->shared[which].n_sharing > 0;
-		for (size_t rank = 0, end; is_limited && rank < n; rank = end) {
-			end = shares_end(shares, which, first + rank) - first;
-			end = end < n ? end : n;
+	for (size_t rank = 0, end; rank < n; rank = end) {
+		uint64_t ask = 0;
+		end = shares_end(shares, which, first + rank) - first;
+		end = end < n ? end : n;
+		for (size_t i = rank; i < end; i++)
+			ask += f->sets[i]->ask[which];
+		if (shares_may_fill(ask))
 			add_pool(f, shares, which, rank, end);
-		}
 	}
+}
+
+static void list_all_pools(struct filling *f, const struct shares *shares, size_t first, size_t n)
+{
+	uint8_t fills = 0;
+	for (size_t i = 0; i < n; i++)
+		fills |= f->sets[i]->fills;
+	f->n_pools = f->n_users = 0;
+	memset(f->pool_of, 0, n * sizeof *f->pool_of);
+	for (size_t which = 0; which < SHARED_N; which++)
+		if (shares->shared[which].n_sharing > 1 || fills >> which & 1)
+			list_pools(f, shares, which, first, n);
 }
 
 /* ---- levels */
 
-static bool is_frozen(const struct filling *f, const struct user *user)
-{
-	return f->is_frozen[user->rank] >> user->lane & 1;
-}
-
-/* Raises t past the users that reach 1 first, those of the largest weight. O(users^2), users <= lanes of the ranks that share. */
-static double raise_level(const struct filling *f, const struct pool *pool, double left_Bps, double slope)
+/* Raises t past the users that reach 1 first, those of the largest weight. O(n^2), n <= lanes of the ranks that share. */
+static double raise_level(const struct user *users, size_t n, double left_Bps, double slope)
 {
 	double level = left_Bps / slope, done_Bps = 0;
 	for (;;) {
 		double used_by_full_Bps = 0;
 		slope = 0;
-		for (const struct user *user = pool->users; user < pool->users + pool->n_users; user++) {
-			if (is_frozen(f, user))
-				continue;
-			if (user->weight * level >= 1 - 1e-12)
-				used_by_full_Bps += user->ask_Bps;
+		for (size_t i = 0; i < n; i++)
+			if (users[i].weight * level >= 1 - 1e-12)
+				used_by_full_Bps += users[i].ask_Bps;
 			else
-				slope += user->ask_Bps * user->weight;
-		}
+				slope += users[i].slope;
 		if (used_by_full_Bps <= done_Bps || slope <= 0)
 			return level > 0 ? level : 0;
 		done_Bps = used_by_full_Bps;
@@ -162,19 +164,28 @@ static double raise_level(const struct filling *f, const struct pool *pool, doub
 	}
 }
 
-/* The level t at which a resource is full when x_i = cap_i min(1, w_i t), given frozen users; DBL_MAX when it never is. */
-static double level_of(const struct filling *f, const struct pool *pool)
+/* The level t at which x_i = cap_i min(1, w_i t) of n users take what is left; DBL_MAX when they never do. */
+static double level_of(const struct user *users, size_t n, double left_Bps)
 {
-	double frozen_Bps = 0, all_Bps = 0, slope = 0;
+	double all_Bps = 0, slope = 0;
+	for (size_t i = 0; i < n; i++) {
+		all_Bps += users[i].ask_Bps;
+		slope += users[i].slope;
+	}
+	return all_Bps <= left_Bps * (1 + 1e-12) || slope <= 0 ? DBL_MAX : raise_level(users, n, left_Bps, slope);
+}
+
+/* The level of a pool of whose users some are frozen. */
+static double refill_level(struct filling *f, const struct pool *pool)
+{
+	double frozen_Bps = 0;
+	size_t n = 0;
 	for (const struct user *user = pool->users; user < pool->users + pool->n_users; user++)
-		if (is_frozen(f, user)) {
-			frozen_Bps += user->demand_Bps * f->speeds[user->rank].speed[user->lane];
-		} else {
-			all_Bps += user->ask_Bps;
-			slope += user->ask_Bps * user->weight;
-		}
-	const double left_Bps = pool->shared->capacity_Bps - frozen_Bps;
-	return all_Bps <= left_Bps * (1 + 1e-12) || slope <= 0 ? DBL_MAX : raise_level(f, pool, left_Bps, slope);
+		if (f->is_frozen[user->at])
+			frozen_Bps += user->demand_Bps * f->speeds[user->at / RANK_LANES].speed[user->at % RANK_LANES];
+		else
+			f->open[n++] = *user;
+	return level_of(f->open, n, pool->shared->capacity_Bps - frozen_Bps);
 }
 
 static struct pool *fullest(const struct filling *f)
@@ -189,31 +200,33 @@ static struct pool *fullest(const struct filling *f)
 	return full;
 }
 
-static void freeze_user(struct filling *f, const struct user *user, const struct pool *full)
+/* Users of a full pool keep the speed of its level. */
+static void set_speed(struct filling *f, const struct user *user, const struct pool *full)
 {
-	struct speeds *const speeds = &f->speeds[user->rank];
+	struct speeds *const speeds = &f->speeds[user->at / RANK_LANES];
 	const double frac = user->weight * full->level;
-	f->is_frozen[user->rank] |= (uint8_t)(1 << user->lane);
-	if (frac < 1) {
-		speeds->speed[user->lane] *= frac;
-		speeds->limit[user->lane] = (uint8_t)full->shared->res;
-	}
-	for (size_t which = 0; which < SHARED_N; which++)
-		if (f->sets[user->rank]->users[which] >> user->lane & 1 && f->pool_of[which][user->rank])
-			f->pool_of[which][user->rank]->is_stale = true;
+	if (frac >= 1)
+		return;
+	speeds->speed[user->at % RANK_LANES] *= frac;
+	speeds->limit[user->at % RANK_LANES] = (uint8_t)full->shared->res;
 }
 
-/* Users of a full pool keep the speed of its level; what they leave to their other pools is then known. */
+/* Freezes the users of a full pool; what they leave to their other pools is then known. */
 static void freeze(struct filling *f, struct pool *full)
 {
-	for (const struct user *user = full->users; user < full->users + full->n_users; user++)
-		if (!is_frozen(f, user))
-			freeze_user(f, user, full);
-	full->level = DBL_MAX;
-	full->is_stale = false;
+	for (const struct user *user = full->users; user < full->users + full->n_users; user++) {
+		const size_t rank = user->at / RANK_LANES;
+		if (f->is_frozen[user->at])
+			continue;
+		f->is_frozen[user->at] = true;
+		set_speed(f, user, full);
+		for (unsigned uses = f->sets[rank]->uses[user->at % RANK_LANES]; uses; uses &= uses - 1)
+			if (f->pool_of[rank][__builtin_ctz(uses)])
+				f->pool_of[rank][__builtin_ctz(uses)]->is_stale = true;
+	}
 	for (struct pool *pool = f->pools; pool < f->pools + f->n_pools; pool++)
 		if (pool->is_stale) {
-			pool->level = level_of(f, pool);
+			pool->level = refill_level(f, pool);
 			pool->is_stale = false;
 		}
 }
@@ -228,17 +241,20 @@ void shares_divide(struct shares *shares, struct speeds *speeds, const struct ra
 		return;
 	f->speeds = speeds;
 	f->sets = sets;
-	list_pools(f, shares, first, n);
-	if (f->n_pools == 0)
-		return;
-	memset(f->is_frozen, 0, n);
+	list_all_pools(f, shares, first, n);
 	for (struct pool *pool = f->pools; pool < f->pools + f->n_pools; pool++)
-		pool->level = level_of(f, pool);
-	for (struct pool *full; (full = fullest(f)) != NULL;)
+		pool->level = level_of(pool->users, pool->n_users, pool->shared->capacity_Bps);
+	struct pool *full = fullest(f);
+	if (full && f->n_pools == 1) {
+		for (size_t i = 0; i < full->n_users; i++)
+			set_speed(f, &full->users[i], full);
+		return;
+	}
+	if (full)
+		memset(f->is_frozen, 0, n * RANK_LANES * sizeof *f->is_frozen);
+	for (; full; full = fullest(f))
 		freeze(f, full);
 }
-
-/* ---- sets */
 
 /* Users of a resource and what they ask; more than a thousand capacities are no different from a thousand. */
 static void add_up(struct rank_set *set, size_t which, const struct shared *shared)
@@ -250,9 +266,11 @@ static void add_up(struct rank_set *set, size_t which, const struct shared *shar
 		const double demand_Bps = shared->demand_Bps[set->kinds[lane]];
 		ask_Bps += demand_Bps * set->cap.speed[lane];
 		set->users[which] |= (uint8_t)((demand_Bps > 0) << lane);
+		set->uses[lane] |= (uint8_t)((demand_Bps > 0) << which);
 	}
 	set->ask[which] =
 	    ask_Bps > 0 ? (uint64_t)ceil(fmin(1000, ask_Bps / shared->capacity_Bps) * (double)SHARES_WHOLE) : 0;
+	set->fills |= (uint8_t)(shares_may_fill(set->ask[which]) << which);
 }
 
 void shares_rank_set(struct shares *shares, struct rank_set *set)
@@ -269,6 +287,8 @@ void shares_rank_set(struct shares *shares, struct rank_set *set)
 		set->cap.speed[lane] = cap[n];
 		set->cap.limit[lane] = limit[n];
 	}
+	set->fills = 0;
+	memset(set->uses, 0, sizeof set->uses);
 	for (size_t which = 0; which < SHARED_N; which++)
 		add_up(set, which, &shares->shared[which]);
 	shares_divide(shares, &set->alone, &(const struct rank_set *){set}, 0, 1);

@@ -41,6 +41,8 @@ struct rank_set {
 	uint8_t kinds[RANK_LANES];
 	uint8_t lanes; /* that hold something, as bits */
 	uint8_t users[SHARED_N]; /* lanes that use each resource, as bits */
+	uint8_t uses[RANK_LANES]; /* the same by lane: resources, as bits */
+	uint8_t fills; /* resources that this set alone may fill, as bits */
 };
 
 struct filling;

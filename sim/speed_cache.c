@@ -6,7 +6,7 @@
 _Static_assert((int)LANE_N <= (int)RANK_LANES, "lanes of a rank are bits of a byte");
 
 /* What meetings may take, at least SLOTS_MIN of them; places of the table where one may be. */
-enum { MEETINGS_BYTES = 4 << 20, SLOTS_MIN = 64, N_PLACES = 8 };
+enum { MEETINGS_BYTES = 1 << 20, SLOTS_MIN = 64, N_PLACES = 8 };
 
 static void number_sets(struct speed_cache *cache)
 {
@@ -67,9 +67,10 @@ static void refresh(struct speed_cache *cache, size_t rank)
 	const struct rank_set *const before = cache->sets[rank], *const now = *known;
 	cache->sets[rank] = now;
 	self->is_open = true;
-	for (size_t which = 0; which < SHARED_N; which++) {
-		struct place *const place = self->places[which];
-		if (!place || now->ask[which] == before->ask[which])
+	for (size_t i = 0; i < cache->n_places; i++) {
+		const size_t which = cache->which[i];
+		struct place *const place = self->places[i];
+		if (now->ask[which] == before->ask[which])
 			continue;
 		self->group->n_full -= shares_may_fill(place->ask);
 		place->ask += now->ask[which] - before->ask[which];
@@ -79,14 +80,16 @@ static void refresh(struct speed_cache *cache, size_t rank)
 
 static void add_places(struct speed_cache *cache, size_t which)
 {
+	const size_t n_places = cache->n_places;
 	if (cache->shares.shared[which].n_sharing < 2)
 		return;
+	cache->which[cache->n_places++] = which;
 	for (size_t rank = 0, end; rank < cache->n_ranks; rank = end) {
 		struct place *const place = arena_zalloc(cache->arena, 1, sizeof *place);
 		end = shares_end(&cache->shares, which, rank);
 		place->end = end = end < cache->n_ranks ? end : cache->n_ranks;
 		for (size_t i = rank; i < end; i++) {
-			cache->ranks[i].places[which] = place;
+			cache->ranks[i].places[n_places] = place;
 			place->ask += cache->sets[i]->ask[which];
 		}
 		cache->ranks[rank].group->n_full += shares_may_fill(place->ask);
@@ -206,9 +209,9 @@ static size_t meet(const struct speed_cache *cache, size_t first)
 {
 	size_t end = first + 1;
 	for (size_t rank = first; rank < end; rank++)
-		for (size_t which = 0; which < SHARED_N; which++) {
-			const struct place *const place = cache->ranks[rank].places[which];
-			if (place && place->end > end && shares_may_fill(place->ask))
+		for (size_t i = 0; i < cache->n_places; i++) {
+			const struct place *const place = cache->ranks[rank].places[i];
+			if (place->end > end && shares_may_fill(place->ask))
 				end = place->end;
 		}
 	return end - first;

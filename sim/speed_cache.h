@@ -41,7 +41,7 @@ struct group {
 };
 
 struct cached_rank {
-	struct place *places[SHARED_N]; /* NULL: it shares this one with no other rank */
+	struct place *places[SHARED_N]; /* [n_places] */
 	struct group *group;
 	bool is_open; /* the speeds it has may not be those of it alone */
 };
@@ -55,6 +55,7 @@ struct speed_cache {
 	uint32_t base[LANE_N + 1]; /* of each digit; of none */
 	struct rank_set **known; /* by number */
 	struct cached_rank *ranks;
+	size_t n_places, which[SHARED_N]; /* resources that several ranks share */
 	uint32_t *codes; /* [n_ranks] numbers of the present sets */
 	const struct rank_set **sets; /* [n_ranks] of the last question */
 	uint64_t *changed; /* [n_words] ranks that changed since, as bits */
