@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""peers_simpy.py FLOWS: the flows of `simgrid flows` by SimPy, completions a second and the ratio as JSON.
+"""peers_simpy.py FLOWS...: the flows of `simgrid flows` by SimPy, completions a second and the ratio as JSON, medians and spread.
 
 SimPy has no shared links: max-min sharing stands here in Python, over SimPy's events. A second run without sharing, every flow at its
 cap, is the least that SimPy needs for the same number of completions.
 """
 import json
+import statistics
 import sys
 import time
 
@@ -89,25 +90,36 @@ def run(flows, after, capacities):
     return ends
 
 
-def main():
-    with open(sys.argv[1], encoding='ascii') as file:
+def compare(path):
+    """Completions a second of the engine and of both runs of SimPy, and the worst difference of an end."""
+    with open(path, encoding='ascii') as file:
         ours_s = float(file.readline())
         capacities = [float(word) for word in file.readline().split()]
         rows = [[float(word) for word in line.split()] for line in file]
     flows = [(row[0], row[1], tuple(int(link) for link in row[2:5] if link >= 0), i) for i, row in enumerate(rows)]
     after = [sorted({int(k) for k in row[5:7] if k >= 0}) for row in rows]
-    seconds = {}
-    for key, links in (('simpy', capacities), ('simpy_without_sharing', None)):
+    rates = {'': len(rows) / ours_s}
+    for key, links in (('simpy_', capacities), ('simpy_without_sharing_', None)):
         start_s = time.process_time()
         ends = run(flows, after, links)
-        seconds[key] = time.process_time() - start_s
+        rates[key] = len(rows) / (time.process_time() - start_s)
         if links:
             worst = max(abs(end / row[7] - 1) for end, row in zip(ends, rows))
-    n = len(rows)
-    print(json.dumps({'bench': 'simpy', 'version': simpy.__version__, 'n_flows': n, 'worst_difference_frac': worst,
-                      'completions_per_s': round(n / ours_s),
-                      **{key + '_completions_per_s': round(n / value) for key, value in seconds.items()},
-                      **{key + '_ratio': round(value / ours_s, 1) for key, value in seconds.items()}}))
+    return len(rows), rates, worst
+
+
+def spread(values):
+    return {'median': float(f'{statistics.median(values):.4g}'), 'min': float(f'{min(values):.4g}'),
+            'max': float(f'{max(values):.4g}')}
+
+
+def main():
+    runs = [compare(path) for path in sys.argv[1:]]
+    worst = max(run[2] for run in runs)
+    print(json.dumps({'bench': 'simpy', 'version': simpy.__version__, 'n_flows': runs[0][0], 'runs': len(runs),
+                      'worst_difference_frac': worst,
+                      **{key + 'completions_per_s': spread([rates[key] for _, rates, _ in runs]) for key in runs[0][1]},
+                      **{key + 'ratio': spread([rates[''] / rates[key] for _, rates, _ in runs]) for key in runs[0][1] if key}}))
     return 0 if worst < 1e-6 else 1
 
 
