@@ -12,17 +12,21 @@ const char *const mem_names[MEM_N] = {
 #undef MEM_TEXT
 };
 
-/* Doubles an arena array when full; the old copy stays in the arena until the run ends (at most as much again). */
-static void *grow(struct arena *arena, void *old, size_t n, size_t *cap, size_t size)
+/* Doubles an arena array; the old copy stays in the arena until the run ends (at most as much again). */
+static __attribute__((noinline)) void *doubled(struct arena *arena, void *old, size_t n, size_t *cap, size_t size)
 {
-	if (n < *cap)
-		return old;
 	const size_t wanted = *cap ? 2 * *cap : 1024;
 	void *const copy = arena_alloc(arena, wanted, size);
 	if (n)
 		memcpy(copy, old, n * size);
 	*cap = wanted;
 	return copy;
+}
+
+/* Room for one more. */
+static void *grow(struct arena *arena, void *old, size_t n, size_t *cap, size_t size)
+{
+	return n < *cap ? old : doubled(arena, old, n, cap, size);
 }
 
 void schedule_init(struct schedule *s, const struct cost *cost, struct arena *arena)
@@ -33,6 +37,13 @@ void schedule_init(struct schedule *s, const struct cost *cost, struct arena *ar
 	s->n_ranks = 1;
 	s->ops = grow(arena, NULL, 0, &s->cap_ops, sizeof *s->ops);
 	s->ops[0].first_dep = 0;
+}
+
+static void append_dep(struct schedule *s, op_id dep)
+{
+	assert(dep + 1 < s->n_ops);
+	s->deps = grow(s->arena, s->deps, s->n_deps, &s->cap_deps, sizeof *s->deps);
+	s->deps[s->n_deps++] = dep;
 }
 
 op_id schedule_op(struct schedule *s, enum op_kind kind, double amount, const op_id *deps, size_t n_deps)
@@ -51,18 +62,16 @@ op_id schedule_op(struct schedule *s, enum op_kind kind, double amount, const op
 	op->rank = s->rank;
 	op->stream = STREAM_DEFAULT;
 	op->flags = 0;
-	s->ops[s->n_ops].first_dep = (uint32_t)s->n_deps;
 	for (size_t i = 0; i < n_deps; i++)
 		if (deps[i] != NO_OP)
-			schedule_dep(s, deps[i]);
+			append_dep(s, deps[i]);
+	s->ops[s->n_ops].first_dep = (uint32_t)s->n_deps;
 	return id;
 }
 
 void schedule_dep(struct schedule *s, op_id dep)
 {
-	assert(dep + 1 < s->n_ops);
-	s->deps = grow(s->arena, s->deps, s->n_deps, &s->cap_deps, sizeof *s->deps);
-	s->deps[s->n_deps++] = dep;
+	append_dep(s, dep);
 	s->ops[s->n_ops].first_dep = (uint32_t)s->n_deps;
 }
 

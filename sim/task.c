@@ -29,16 +29,17 @@ void tasks_init(struct tasks *tasks, const struct schedule *s, size_t n_lanes, s
 	const uint32_t *const first = list_dependents(tasks->dependents, s, arena);
 	for (size_t i = 0; i < s->n_ops; i++) {
 		const struct op *const op = &s->ops[i];
-		tasks->of[i] = (struct task){.end_s = -1,
-		    .alone_s = op->alone_s,
-		    .n_open = op[1].first_dep - op->first_dep,
-		    .first_dependent = first[i],
-		    .n_dependents = first[i + 1] - first[i],
-		    .lane = (uint32_t)(op->rank * n_lanes + op->lane),
-		    .kind = op->kind,
-		    .stream = op->stream,
-		    .flags = op->flags,
-		    .limit = (uint8_t)s->cost->classes[op->kind].res};
+		struct task *const task = &tasks->of[i];
+		task->end_s = -1;
+		task->alone_s = op->alone_s;
+		task->n_open = op[1].first_dep - op->first_dep;
+		task->first_dependent = first[i];
+		task->n_dependents = first[i + 1] - first[i];
+		task->lane = (uint32_t)(op->rank * n_lanes + op->lane);
+		task->kind = op->kind;
+		task->stream = op->stream;
+		task->flags = op->flags;
+		task->limit = (uint8_t)s->cost->classes[op->kind].res;
 	}
 }
 
