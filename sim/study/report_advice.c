@@ -129,6 +129,7 @@ static void write_sure(const struct report *r, const struct report_group *group)
 {
 	const struct outcome *const o = report_group_sure(group);
 	char lo[UNITS_TEXT_MAX], hi[UNITS_TEXT_MAX], profile[UNITS_TEXT_MAX], model[UNITS_TEXT_MAX];
+	const double surely = 0.99;
 
 	if (!o)
 		return;
@@ -140,6 +141,8 @@ static void write_sure(const struct report *r, const struct report_group *group)
 	if (group->n_policies > 1)
 		html_printf(r->out, " The best of the policies in %s of %s draws.", outcome_share(o->p_best, r->arena),
 		    arena_printf(r->arena, "%zu", group->n_samples));
+	if (o->p_fits < surely)
+		html_printf(r->out, " It fits in %s of the draws.", outcome_share(o->p_fits, r->arena));
 	fputs("</p>\n", r->out);
 }
 
