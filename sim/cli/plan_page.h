@@ -9,6 +9,7 @@
 #include "sim/cli/plan_report.h"
 
 /* command: as it was typed. STATUS_ENV: not writable, or no gnuplot. */
-int plan_page_write(const char *path, const struct plan_report *report, const char *command, struct arena *arena, struct err *err) MUST_CHECK;
+int plan_page_write(const char *path, const struct plan_report *report, const char *command, struct arena *arena,
+    struct err *err) MUST_CHECK;
 
 #endif

@@ -58,8 +58,8 @@ struct outcome {
 	double p_fits;
 };
 
-/* Alternatives on one machine (inputs[].hw: the profile, maybe scaled), as many GPUs and sequences as long, each with its canonical policy: what a SPEC leaves open is
- * decided once, by the profile as it is. STATUS_USAGE as trial_run. */
+/* Alternatives on one machine (inputs[].hw: the profile, maybe scaled), as many GPUs and sequences as long, each with its canonical
+ * policy: what a SPEC leaves open is decided once, by the profile as it is. STATUS_USAGE as trial_run. */
 int outcomes_find(struct outcome *outcomes, const struct uncertainty *u, const struct trial_input *inputs, size_t n, struct arena *arena,
     struct err *err) MUST_CHECK;
 

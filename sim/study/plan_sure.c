@@ -11,10 +11,12 @@ struct field {
 
 static void field_init(struct field *f, size_t most, struct arena *arena)
 {
-	*f = (struct field){.inputs = arena_alloc(arena, most, sizeof(*f->inputs)), .item = arena_alloc(arena, most, sizeof(*f->item))};
+	*f = (struct field){
+	    .inputs = arena_alloc(arena, most, sizeof(*f->inputs)), .item = arena_alloc(arena, most, sizeof(*f->item))};
 }
 
-static int add(struct field *f, const struct plan *plan, const struct plan_choice *choice, size_t item, struct arena *arena, struct err *err)
+static int add(struct field *f, const struct plan *plan, const struct plan_choice *choice, size_t item, struct arena *arena,
+    struct err *err)
 {
 	f->item[f->n] = item;
 	return plan_input(&f->inputs[f->n++], plan, choice->batch, choice->variant, arena, err);
@@ -34,7 +36,8 @@ static int add_policies(struct field *f, const struct plan *plan, struct arena *
 static int judge_policies(struct plan_sure *sure, const struct plan *plan, struct arena *arena, struct err *err)
 {
 	const size_t n = plan->space.n_policies;
-	struct outcome *const all = arena_zalloc(arena, n, sizeof(*all)), *const found = arena_zalloc(arena, n, sizeof(*found));
+	struct outcome *const all = arena_zalloc(arena, n, sizeof(*all)),
+			      *const found = arena_zalloc(arena, n, sizeof(*found));
 	struct field f;
 
 	field_init(&f, n, arena);
@@ -46,7 +49,8 @@ static int judge_policies(struct plan_sure *sure, const struct plan *plan, struc
 	return 0;
 }
 
-static int judge_changes(struct plan_sure *sure, const struct plan *plan, const struct plan_near *near, struct arena *arena, struct err *err)
+static int judge_changes(
+    struct plan_sure *sure, const struct plan *plan, const struct plan_near *near, struct arena *arena, struct err *err)
 {
 	struct outcome *const found = arena_zalloc(arena, near->n + 1, sizeof(*found));
 	struct field f;
@@ -73,8 +77,8 @@ static double p_pays(const struct plan_sure *sure, const struct plan_pay *pay)
 	return 0.5 * erfc(log(pay->offload_gpu_s_per_token / pay->gpu_s_per_token) / sd * M_SQRT1_2);
 }
 
-int plan_sure_find(struct plan_sure *sure, const struct plan *plan, const struct plan_near *near, const struct plan_pay *pay,
-    const struct uncertainty *u, struct arena *arena, struct err *err)
+int plan_sure_find(struct plan_sure *sure, const struct plan *plan, const struct plan_near *near,
+    const struct plan_pay *pay, const struct uncertainty *u, struct arena *arena, struct err *err)
 {
 	*sure = (struct plan_sure){.uncertainty = u};
 	sure->p_pays = p_pays(sure, pay);

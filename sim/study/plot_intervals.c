@@ -28,7 +28,8 @@ static bool is_reproduced(const struct plot_row *row, const struct trial_input *
 	struct arena scratch = {0};
 	struct trial trial;
 	struct err err;
-	const bool is_same = trial_run(&trial, input, &scratch, &err) == 0 && is_same_time(trial.metrics.update_s, row->update_s) &&
+	const bool is_same = trial_run(&trial, input, &scratch, &err) == 0 &&
+	    is_same_time(trial.metrics.update_s, row->update_s) &&
 	    is_same_time(trial.metrics.iteration_s, row->iteration_s);
 
 	arena_release(&scratch);
@@ -55,21 +56,27 @@ static void find_inputs(struct field *f, const struct plot_row *const *rows, siz
 			f->of[f->n++] = i;
 }
 
-static int load_uncertainty(struct uncertainty *u, const struct field *f, const char *name, struct arena *arena, struct err *err)
+static int load_uncertainty(
+    struct uncertainty *u, const struct field *f, const char *name, struct arena *arena, struct err *err)
 {
-	const struct uncertainty_options options = {.sharing = f->inputs[0].sharing, .sync = f->inputs[0].sync,
-	    .n_samples = f->source->n_samples, .seed = f->source->seed};
+	const struct uncertainty_options options = {.sharing = f->inputs[0].sharing,
+	    .sync = f->inputs[0].sync,
+	    .n_samples = f->source->n_samples,
+	    .seed = f->source->seed};
 	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
-	const int code = f->source->input == PLOT_FROM_DB ? plot_machine(hw, name, f->source, arena, err) : hwprofile_load(hw, name, arena, err);
+	const int code = f->source->input == PLOT_FROM_DB ? plot_machine(hw, name, f->source, arena, err)
+							  : hwprofile_load(hw, name, arena, err);
 
 	return code ? code : uncertainty_init(u, hw, &options, arena, err);
 }
 
-int plot_rows_outcomes(struct outcome *outcomes, bool *has, const struct plot_row *const *rows, size_t n, const struct plot_source *source,
-    struct arena *arena, struct err *err)
+int plot_rows_outcomes(struct outcome *outcomes, bool *has, const struct plot_row *const *rows, size_t n,
+    const struct plot_source *source, struct arena *arena, struct err *err)
 {
-	struct field f = {.source = source, .hw = arena_alloc(arena, 1, sizeof(*f.hw)),
-	    .inputs = arena_alloc(arena, n + 1, sizeof(*f.inputs)), .of = arena_alloc(arena, n + 1, sizeof(*f.of))};
+	struct field f = {.source = source,
+	    .hw = arena_alloc(arena, 1, sizeof(*f.hw)),
+	    .inputs = arena_alloc(arena, n + 1, sizeof(*f.inputs)),
+	    .of = arena_alloc(arena, n + 1, sizeof(*f.of))};
 	struct outcome *const found = arena_alloc(arena, n + 1, sizeof(*found));
 	struct uncertainty *const u = arena_alloc(arena, 1, sizeof(*u));
 
@@ -116,8 +123,8 @@ static void set_intervals(struct plot_row *row, const struct outcome *o)
 	row->iteration = (struct plot_interval){iteration->lo, iteration->hi};
 }
 
-static int fill_machine(struct plot_rows *rows, const struct plot_row **list, size_t n, const struct plot_source *source, struct arena *arena,
-    struct err *err)
+static int fill_machine(struct plot_rows *rows, const struct plot_row **list, size_t n, const struct plot_source *source,
+    struct arena *arena, struct err *err)
 {
 	struct outcome *const outcomes = arena_alloc(arena, n + 1, sizeof(*outcomes));
 	bool *const has = arena_alloc(arena, n + 1, sizeof(*has));
@@ -142,7 +149,8 @@ int plot_rows_intervals(struct plot_rows *rows, const struct plot_source *source
 	if (source->n_samples == 0)
 		return 0;
 	if (rows->n > PLOT_INTERVALS_MAX)
-		return err_set(err, STATUS_USAGE, "--uncertainty: %zu runs; up to %d would be accepted (--where SQL narrows it)", rows->n,
+		return err_set(err, STATUS_USAGE,
+		    "--uncertainty: %zu runs; up to %d would be accepted (--where SQL narrows it)", rows->n,
 		    PLOT_INTERVALS_MAX);
 	for (size_t i = 0; !code && i < rows->n; i++) {
 		const size_t n = list_machine(list, rows, i);
@@ -150,7 +158,9 @@ int plot_rows_intervals(struct plot_rows *rows, const struct plot_source *source
 			code = fill_machine(rows, list, n, source, arena, err);
 	}
 	if (!code && rows->n_intervals == 0)
-		return err_set(err, STATUS_NO, "--uncertainty: none of the %zu runs can be run again: machine or model are not at hand, or give "
-		    "other times by now", rows->n);
+		return err_set(err, STATUS_NO,
+		    "--uncertainty: none of the %zu runs can be run again: machine or model are not at hand, or give "
+		    "other times by now",
+		    rows->n);
 	return code;
 }

@@ -31,14 +31,19 @@ static size_t samples_of(const struct report *r, const struct report_group *grou
 
 	if (r->input->n_samples_least == 0)
 		return r->input->n_samples;
-	return (size_t)fmax((double)r->input->n_samples_least, fmin(most, operations / ((double)group->n_policies * of_run)));
+	return (size_t)fmax(
+	    (double)r->input->n_samples_least, fmin(most, operations / ((double)group->n_policies * of_run)));
 }
 
 /* Only when the best is known: it is what the others are compared with. */
 static int judge(struct report *r, struct report_group *group, struct err *err)
 {
-	const struct plot_source source = {.input = PLOT_FROM_DB, .n_samples = samples_of(r, group), .seed = r->input->seed,
-	    .machines = r->input->machines, .shapes = r->input->shapes, .n_shapes = r->input->n_shapes};
+	const struct plot_source source = {.input = PLOT_FROM_DB,
+	    .n_samples = samples_of(r, group),
+	    .seed = r->input->seed,
+	    .machines = r->input->machines,
+	    .shapes = r->input->shapes,
+	    .n_shapes = r->input->n_shapes};
 	const struct plot_row **const rows = arena_alloc(r->arena, group->n_policies + 1, sizeof(*rows));
 	struct outcome *const outcomes = arena_alloc(r->arena, group->n_policies + 1, sizeof(*outcomes));
 	size_t *const policies = arena_alloc(r->arena, group->n_policies + 1, sizeof(*policies));
@@ -50,7 +55,8 @@ static int judge(struct report *r, struct report_group *group, struct err *err)
 	if (plot_rows_outcomes(outcomes, has, rows, n, &source, r->arena, err)) {
 		if (r->input->n_samples_least == 0)
 			return err->code;
-		opt_list_add(r->notes, arena_printf(r->arena, "no intervals: %s", err->text), r->arena); /* the report is as good without */
+		opt_list_add(r->notes, arena_printf(r->arena, "no intervals: %s", err->text),
+		    r->arena); /* the report is as good without */
 		return 0;
 	}
 	for (size_t i = 0; has[0] && i < n; i++)
@@ -58,8 +64,10 @@ static int judge(struct report *r, struct report_group *group, struct err *err)
 	group->n_samples = source.n_samples;
 	r->is_sure = r->is_sure || has[0];
 	if (!has[0])
-		opt_list_add(r->notes, arena_printf(r->arena, "%s: no intervals: machine or model are not at hand, or give other times by now",
-		    report_group_name(&r->groups, group, r->arena)), r->arena);
+		opt_list_add(r->notes,
+		    arena_printf(r->arena, "%s: no intervals: machine or model are not at hand, or give other times by now",
+			report_group_name(&r->groups, group, r->arena)),
+		    r->arena);
 	return 0;
 }
 

@@ -79,8 +79,11 @@ static double predicted_s(void)
 	struct trial trial;
 
 	ck_assert_int_eq(hwprofile_load(hw, tiny, &arena, &err), 0);
-	const struct trial_input input = {.hw = hw, .batch = {.gpus = 1, .subgroup_params = 10e6, .n_subgroups = 8}, .policy = policy,
-	    .threads = 8, .sharing = &sharing_fluid};
+	const struct trial_input input = {.hw = hw,
+	    .batch = {.gpus = 1, .subgroup_params = 10e6, .n_subgroups = 8},
+	    .policy = policy,
+	    .threads = 8,
+	    .sharing = &sharing_fluid};
 	ck_assert_msg(trial_run(&trial, &input, &arena, &err) == 0, "%s", err.text);
 	return trial.metrics.update_s;
 }
@@ -88,8 +91,13 @@ static double predicted_s(void)
 static int draw_calibration(void)
 {
 	struct opt_list sets = {0};
-	const struct plot_source source = {.input = PLOT_FROM_SET, .sets = &sets, .trial = {.sharing = &sharing_fluid}, .scale = "",
-	    .n_samples = 50, .seed = 1, .command = "test"};
+	const struct plot_source source = {.input = PLOT_FROM_SET,
+	    .sets = &sets,
+	    .trial = {.sharing = &sharing_fluid},
+	    .scale = "",
+	    .n_samples = 50,
+	    .seed = 1,
+	    .command = "test"};
 
 	opt_list_add(&sets, path, &arena);
 	return plot_calibration(&plot, &source, &err);
@@ -110,7 +118,8 @@ START_TEST(one_of_two_inside)
 			ck_assert(values[0] < 30 ? values[1] == 0 || values[1] == 50 : values[1] == 50);
 		}
 	ck_assert_uint_eq(read_line(values, 4, WIDTHS, 0), 4);
-	ck_assert(values[0] == 1 && values[1] > values[2] && values[1] > 0.95 * values[3] && values[2] > 0 && values[3] > 0);
+	ck_assert(
+	    values[0] == 1 && values[1] > values[2] && values[1] > 0.95 * values[3] && values[2] > 0 && values[3] > 0);
 	assert_has(vars(), "label[1] = 'all: 2, 50 % in 90 %'");
 	assert_has(vars(), "label[2] = 'update: 2, 50 % in 90 %'");
 	assert_has(vars(), "n_label = 2");
@@ -139,9 +148,19 @@ static void draw_strides(size_t n_samples)
 	*shape = (struct shape){.name = "t", .layers = 4, .hidden = 1024, .heads = 16, .ffn = 4096, .vocab = 32000};
 	ck_assert_int_eq(hwprofile_load(hw, tiny, &arena, &err), 0);
 	opt_list_add(specs, "dos:chain=duplex", &arena);
-	const struct plot_source source = {.input = PLOT_FROM_TRIALS, .hw = tiny, .scale = "", .shapes = shape, .n_shapes = 1,
-	    .specs = specs, .n_samples = n_samples, .seed = 1, .command = "test",
-	    .trial = {.hw = hw, .batch = {.gpus = 2, .mbs = 1, .grad_accum = 1, .seq = 2048, .subgroup_params = 10e6, .has_checkpointing = true}, .sharing = &sharing_fluid}};
+	const struct plot_source source = {.input = PLOT_FROM_TRIALS,
+	    .hw = tiny,
+	    .scale = "",
+	    .shapes = shape,
+	    .n_shapes = 1,
+	    .specs = specs,
+	    .n_samples = n_samples,
+	    .seed = 1,
+	    .command = "test",
+	    .trial = {.hw = hw,
+		.batch =
+		    {.gpus = 2, .mbs = 1, .grad_accum = 1, .seq = 2048, .subgroup_params = 10e6, .has_checkpointing = true},
+		.sharing = &sharing_fluid}};
 	ck_assert_msg(plot_stride(&plot, &source, &err) == 0, "%s", err.text);
 }
 
@@ -154,7 +173,8 @@ START_TEST(bars_hold_their_points)
 	for (size_t i = 0; i <= 4; i++) {
 		ck_assert_uint_eq(read_line(v, N_STRIDE_COLUMNS, 0, i), N_STRIDE_COLUMNS);
 		ck_assert(v[0] == (double)i);
-		ck_assert_msg(v[UPDATE_LO] < v[1] && v[1] < v[UPDATE_HI], "stride %zu: %g in %g .. %g", i, v[1], v[UPDATE_LO], v[UPDATE_HI]);
+		ck_assert_msg(v[UPDATE_LO] < v[1] && v[1] < v[UPDATE_HI], "stride %zu: %g in %g .. %g", i, v[1],
+		    v[UPDATE_LO], v[UPDATE_HI]);
 		ck_assert(v[ITERATION_LO] < v[2] && v[2] < v[ITERATION_HI]);
 	}
 }
@@ -175,8 +195,19 @@ END_TEST
 
 static struct plot_row stored(const char *hw, double update_s, double iteration_s)
 {
-	return (struct plot_row){.hw = hw, .model = "gpt-1.3b-untied", .spec = "dos:stride=2,chain=duplex", .scale = "", .contention = "fluid",
-	    .gpus = 1, .mbs = 1, .grad_accum = 1, .seq = 512, .subgroup = 50e6, .threads = 8, .feasible = 1, .update_s = update_s,
+	return (struct plot_row){.hw = hw,
+	    .model = "gpt-1.3b-untied",
+	    .spec = "dos:stride=2,chain=duplex",
+	    .scale = "",
+	    .contention = "fluid",
+	    .gpus = 1,
+	    .mbs = 1,
+	    .grad_accum = 1,
+	    .seq = 512,
+	    .subgroup = 50e6,
+	    .threads = 8,
+	    .feasible = 1,
+	    .update_s = update_s,
 	    .iteration_s = iteration_s};
 }
 
@@ -198,8 +229,9 @@ static struct metrics run_stored(bool has_checkpointing)
 START_TEST(only_what_runs_again)
 {
 	const struct metrics on = run_stored(true), off = run_stored(false);
-	struct plot_row all[] = {stored(tiny, on.update_s, on.iteration_s), stored(tiny, 1.01 * on.update_s, on.iteration_s),
-	    stored(tiny, on.update_s, off.iteration_s), stored("absent", on.update_s, on.iteration_s)};
+	struct plot_row all[] = {stored(tiny, on.update_s, on.iteration_s),
+	    stored(tiny, 1.01 * on.update_s, on.iteration_s), stored(tiny, on.update_s, off.iteration_s),
+	    stored("absent", on.update_s, on.iteration_s)};
 	struct plot_rows rows = {.rows = all, .n = N_ELEMENTS(all)};
 	struct plot_source source = {.input = PLOT_FROM_DB, .n_samples = 30, .seed = 1};
 
