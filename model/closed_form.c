@@ -5,17 +5,19 @@
 #include <gsl/gsl_min.h>
 #include <math.h>
 
+#include "model/split.h"
+
 static const double bucket_params = 5e8; /* DeepSpeed's default reduce_bucket_size */
 
 double backward_limit_s(const struct cost *cost, const struct workload *workload, double compute_s, double cpu_params,
     double host_bytes, bool is_blocking)
 {
-	const double n_buckets = ceil(workload->n_params / bucket_params);
+	const double n_buckets = ceil(workload->tp_params / bucket_params);
 	const double rank_params = workload->rank_params, bucket_bytes = 2 * rank_params / n_buckets;
-	const double round_trip_s =
+	const double round_trip_s = batch_zero_stage(&workload->batch) < 3 ? 0 :
 	    n_buckets * (cost_op_s(cost, OP_D2H, bucket_bytes) + cost_op_s(cost, OP_H2D, bucket_bytes));
-	const double reduce_s =
-	    cost_op_s(cost, OP_REDUCE, workload->n_params) + (n_buckets - 1) * cost->classes[OP_REDUCE].latency_s + round_trip_s + cost_op_s(cost, OP_GPU_NORM, rank_params);
+	const double reduce_s = cost_op_s(cost, OP_REDUCE, workload->tp_params) +
+	    (n_buckets - 1) * cost->classes[OP_REDUCE].latency_s + round_trip_s + cost_op_s(cost, OP_GPU_NORM, rank_params);
 	if (is_blocking)
 		return compute_s + reduce_s + cost_op_s(cost, OP_FLUSH_PAGEABLE, cpu_params); /* E7 */
 	const double flush_s = n_buckets * cost_op_s(cost, OP_D2H, host_bytes * cpu_params / n_buckets);

@@ -178,6 +178,26 @@ START_TEST(batch_sizes)
 }
 END_TEST
 
+/* Stages 1 and 2 have no sub_group_size: one group, whatever the file says. */
+START_TEST(stage_of_a_batch)
+{
+	static const struct {
+		const char *stage;
+		double gives, subgroup_params;
+	} stages[] = {{"1", 1, DS_ONE_GROUP_PARAMS}, {"2", 2, DS_ONE_GROUP_PARAMS}, {"3", 3, 5e7}, {"0", 0, 5e7}, {"'auto'", 0, 5e7}};
+	struct err err = {0};
+
+	for (size_t i = 0; i < N_ELEMENTS(stages); i++) {
+		const struct ds_config config = parse(arena_printf(&arena, "{'train_batch_size': 16, 'gradient_accumulation_steps': 2, "
+		    "'zero_optimization': {'stage': %s, 'sub_group_size': 5e7}}", stages[i].stage));
+		struct batch batch = {.gpus = 8, .tp = 2};
+		ck_assert_msg(ds_config_batch(&batch, &config, &err) == 0, "%s", err.text);
+		ck_assert(batch.zero_stage == stages[i].gives && batch.subgroup_params == stages[i].subgroup_params);
+		ck_assert(batch.mbs == 2); /* 16 over 2 micro-batches of 4 data-parallel ranks */
+	}
+}
+END_TEST
+
 /* ---- policy */
 
 static const struct {
@@ -266,6 +286,7 @@ Suite *ds_config_suite(void)
 	tcase_add_test(core, comments_and_commas);
 	tcase_add_test(core, unknown_keys);
 	tcase_add_loop_test(core, batch_sizes, 0, N_ELEMENTS(batches));
+	tcase_add_test(core, stage_of_a_batch);
 	tcase_add_loop_test(core, policy, 0, N_ELEMENTS(policies));
 	suite_add_tcase(suite, core);
 	tcase_add_checked_fixture(errors, NULL, teardown);

@@ -47,6 +47,14 @@ START_TEST(members)
 }
 END_TEST
 
+START_TEST(stage_and_tensor_parallelism)
+{
+	ck_assert_msg(parse("id,hw,model,policy,zero,tp\na,m,7b,gpu-only,2,4\nb,m,7b,gpu-only,,\n") == 0, "%s", err.text);
+	ck_assert(rows.rows[0].batch.zero_stage == 2 && rows.rows[0].batch.tp == 4);
+	ck_assert(rows.rows[1].batch.zero_stage == 0 && rows.rows[1].batch.tp == 0); /* as without the columns */
+}
+END_TEST
+
 START_TEST(shapes)
 {
 	struct shape shape;
@@ -148,6 +156,7 @@ Suite *rows_suite(void)
 
 	tcase_add_checked_fixture(core, NULL, teardown);
 	tcase_add_test(core, members);
+	tcase_add_test(core, stage_and_tensor_parallelism);
 	tcase_add_test(core, shapes);
 	tcase_add_test(core, shipped_sets);
 	tcase_add_test(core, csv_limits);

@@ -115,6 +115,9 @@ START_TEST(backward_with_buckets) /* E7 */
 	plain.cost.classes[OP_GPU_NORM].s_per_unit = 1 / 1.5e12;
 	assert_rel(backward_limit_s(&plain.cost, &plain.workload, 0.3, 1e9, 4, false), 0.377, exact);
 	assert_rel(backward_limit_s(&plain.cost, &plain.workload, 0.3, 1e9, 4, true), 0.951, exact);
+	plain.workload.batch.zero_stage = 2; /* X = 30 + 1 + 80 = 111 ms */
+	assert_rel(backward_limit_s(&plain.cost, &plain.workload, 0.3, 1e9, 4, false), 0.3 + 0.111 / 3, exact);
+	plain.workload.batch.zero_stage = 3;
 }
 END_TEST
 

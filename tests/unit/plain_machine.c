@@ -58,7 +58,7 @@ void plain_update(struct workload *workload, struct subgroup *subgroups, size_t 
 		workload->rank_params += subgroups[x].n_params;
 		workload->max_subgroup_params = fmax(workload->max_subgroup_params, subgroups[x].n_params);
 	}
-	workload->n_params = workload->rank_params;
+	workload->n_params = workload->tp_params = workload->rank_params;
 }
 
 void plain_refresh(struct plain *plain)
