@@ -132,9 +132,9 @@ static void write_head(const struct report *r, const char *title, const char *da
 	fputs("<style>" REPORT_CSS "</style>\n</head>\n<body>\n", r->out);
 	html_printf(r->out, "<header>\n<h1>%s</h1>\n<p>%s</p>\n", title, date);
 	fputs("<nav aria-label=\"Sections\"><a href=\"#advice\">What to run</a> <a href=\"#policies\">Policies</a> ", r->out);
+	fputs(r->input->given ? r->input->given->links : "", r->out);
 	if (r->input->has_plots)
 		fputs("<a href=\"#figures\">Figures</a> ", r->out);
-	fputs(r->input->given ? r->input->given->links : "", r->out);
 	fputs(r->input->given ? "<a href=\"#all\">Alternatives</a> " : "<a href=\"#all\">All runs</a> ", r->out);
 	fputs("<a href=\"#assumptions\">Assumptions</a> <a href=\"#machines\">Machines</a> "
 	      "<a href=\"#provenance\">Provenance</a></nav>\n</header>\n<main>\n", r->out);
