@@ -249,7 +249,7 @@ static int write_given(struct figures *f, struct err *err)
 	struct opt_list spec = {0};
 	struct plot_source source = {.input = PLOT_FROM_TRIALS, .rows = &bests, .n_samples = r->is_sure ? r->input->n_samples : 0,
 	    .scale = "", .specs = &spec, .command = r->input->command};
-	const char *svg;
+	const char *svg = "";
 
 	memcpy(bests.rows, r->rows.rows, given->n_bests * sizeof(*bests.rows)); /* a figure has labels of its own */
 	fputs("<section id=\"figures\"><h2>Figures</h2>\n", r->out);
