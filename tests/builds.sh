@@ -22,7 +22,7 @@ results() { # DOS: every digit of some thousand trials
 
 try() { # COMPILER NAME
 	local build=$top/$1-$2 log=$top/$1-$2.log status=0
-	"$make" --no-print-directory -j"$(nproc)" --keep-going CC="$1" NVCC=none BUILD="$build" CFLAGS="${flags[$2]}" unit cli >"$log" 2>&1 || status=1
+	CK_TIMEOUT_MULTIPLIER=4 "$make" --no-print-directory -j"$(nproc)" --keep-going CC="$1" NVCC=none BUILD="$build" CFLAGS="${flags[$2]}" unit cli >"$log" 2>&1 || status=1
 	grep -E ' warning: ' "$log" >"$log.warnings" && status=1
 	[ -x "$build/bin/dos" ] && results "$build/bin/dos" >"$build/results.csv" || status=1
 	first=${first:-$build/results.csv}

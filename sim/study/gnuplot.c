@@ -234,7 +234,7 @@ static int run(const char **messages, const char *script, const char *target, st
 /* gnuplot 5.4 ignores errors of writing and exits with 0: the last bytes tell. */
 static bool is_whole(const char *path)
 {
-	static const char *const ends[] = {"</svg>", "IEND\xae" "B`\x82", "%%EOF"};
+	static const char *const ends[] = {"</svg>", "IEND\256B`\202", "%%EOF"};
 	char last[32];
 	FILE *const in = fopen(path, "re");
 

@@ -92,6 +92,9 @@ static const struct {
 	"{\"zero_optimization\": {\"offload_optimizer\": {\"ratio\": "
 	"0.50000000000000000000000000000000000000000000000000000000000000000000000000000000}}}",
 	"{\"zero_optimization\": {\"offload_optimizer\": {\"ratio\": 0.8}}}"},
+    {"parameters stay on the GPUs", {.ratio = NAN, .keeps_params = true},
+	"{\"zero_optimization\": {\"stage\": 3, \"cpu_offload_param\": true, \"cpu_offload_params\": true}}",
+	"{\"zero_optimization\": {\"stage\": 3, \"cpu_offload_param\": false, \"cpu_offload_params\": false}}"},
     {"one for true", {.ratio = NAN, .sets_pin = true, .pin = true},
 	"{\"zero_optimization\": {\"offload_optimizer\": {\"pin_memory\": 1}}}",
 	"{\"zero_optimization\": {\"offload_optimizer\": {\"pin_memory\": 1}}}"},

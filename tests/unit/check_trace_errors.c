@@ -46,6 +46,7 @@ static const struct {
 	int n_events; /* beside the kernel; -1: a head that cannot be framed, nothing behind it is read */
 } kineto[] = {
     {TRACE(KERNEL), NULL, 1},
+    {TRACE(EVENT("kernel", "x", TIMES ",\"id\":7")), NULL, 1}, /* a member of no interest */
     {TRACE(EVENT("kernel", "a\\\"}{\\\\", TIMES)), NULL, 1}, /* quotes and brackets in a name */
     {TRACE(EVENT("kernel", "x", "")), "out of range", 0},
     {TRACE(EVENT("kernel", "x", ",\"ts\":120,\"dur\":-1")), "out of range", 0},
