@@ -206,6 +206,12 @@ static int start(pid_t *pid, const char *script, const char *target, int errors,
 	return code;
 }
 
+static int cannot_run(int why, struct err *err)
+{
+	return err_set(err, STATUS_ENV, "gnuplot: cannot be run: %s; it is in the package gnuplot-nox (apt-get install gnuplot-nox)",
+	    strerror(why));
+}
+
 static int run(const char **messages, const char *script, const char *target, struct arena *arena, struct err *err)
 {
 	FILE *const errors = tmpfile();
@@ -217,8 +223,7 @@ static int run(const char **messages, const char *script, const char *target, st
 	const int code = start(&pid, script, target, fileno(errors), arena);
 	if (code) {
 		fclose(errors);
-		return err_set(err, STATUS_ENV, "gnuplot: cannot be run: %s; it is in the package gnuplot-nox (apt-get install gnuplot-nox)",
-		    strerror(code));
+		return cannot_run(code, err);
 	}
 	leftovers_child(pid);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -226,6 +231,8 @@ static int run(const char **messages, const char *script, const char *target, st
 	leftovers_child(0);
 	*messages = read_messages(fileno(errors), arena);
 	fclose(errors);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* posix_spawn may say so only now */
+		return cannot_run(ENOENT, err);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return err_set(err, STATUS_ENV, "gnuplot failed: %s", **messages ? *messages : "it says nothing");
 	return 0;
