@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Slower tests, run now and then. Included by the Makefile.
 
-.PHONY: analyze coverage memcheck power builds
+.PHONY: analyze coverage memcheck power builds aarch64
 ## analyze: cppcheck, clang-tidy and gcc -fanalyzer, where installed
 analyze: $(GENERATED)
 	$(Q)bash tests/analyze.sh $(BUILD)
@@ -25,6 +25,9 @@ $(BUILD)/linear: $(call objects,tests/linear.c tests/unit/plain_machine.c) $(LIB
 ## builds: gcc and clang with -O0, -O3 and -march=native: unit and CLI tests, equal results (BUILDS="gcc-O0 clang-native")
 builds:
 	$(Q)bash tests/builds.sh $(MAKE)
+## aarch64: cross-compiled, unit and CLI tests under qemu-user, with packages that are unpacked below build/, not installed
+aarch64:
+	$(Q)bash tests/aarch64.sh build/aarch64 $(MAKE)
 # Flows of the comparison with SimGrid for tests/peers.sh, built without it.
 $(BUILD)/flows: $(call objects,tests/simgrid/compare.c tests/simgrid/absent.c) $(LIB_OBJS)
 	$(call say,LINK,$@)
