@@ -38,7 +38,8 @@ static const double adam_ideal_bytes = 28;
 static void set_cpu(struct op_class *class, double params_per_s, double bytes_per_param, double host_threads)
 {
 	class->s_per_unit = 1 / params_per_s;
-	class->dram_Bps = bytes_per_param * params_per_s;
+	class->dram_Bps = class->dram_load_Bps = bytes_per_param * params_per_s;
+	class->latency_frac = 1;
 	class->host_threads = host_threads;
 }
 
@@ -64,6 +65,7 @@ static void set_host(struct cost *cost, const struct hwprofile *hw)
 	set_cpu(&cost->classes[OP_CPU_UNSCALE], unscale, hw->cpu_unscale_bytes_per_param, cost->threads);
 	set_cpu(&cost->classes[OP_CPU_DOWNSCALE], curve_rate(&hw->cpu_downscale, cost->workers),
 	    hw->cpu_downscale_bytes_per_param, cost->workers);
+	cost->classes[OP_CPU_DOWNSCALE].latency_frac = hw->downscale_latency_frac;
 	set_cpu(&cost->classes[OP_PUSH_PAGEABLE], hw->push_pageable_params_per_s, hw->push_pageable_bytes_per_param,
 	    cost->threads);
 	set_cpu(&cost->classes[OP_FLUSH_PAGEABLE], hw->flush_pageable_params_per_s, hw->flush_pageable_bytes_per_param, 1);
@@ -78,11 +80,17 @@ static void set_copy(
 {
 	const double peak_Bps = curve_peak(curve);
 	class->transfer = curve;
-	class->dram_Bps = peak_Bps * hw->dram_bytes_per_dma_byte;
+	class->dram_Bps = class->dram_load_Bps = peak_Bps * hw->dram_bytes_per_dma_byte;
 	class->hbm_Bps = peak_Bps;
 	class->root_Bps = peak_Bps;
 	class->weight = weight > 0 ? weight : hw->dma_weight;
 	class->duplex_frac = fmin(1, duplex_Bps / peak_Bps); /* E5 */
+}
+
+static void set_copy_latency(struct op_class *class, double load, double latency_frac)
+{
+	class->dram_load_Bps = load * class->dram_Bps;
+	class->latency_frac = latency_frac;
 }
 
 /* HBM bytes per parameter: Adam reads and writes P, M, V (24), reads a gradient (4 as fp32), writes 16 bit (2). */
@@ -155,14 +163,15 @@ static double team_distance(double measured, double used)
 }
 
 /* Adam beside the downscale worker: the cell of the contention grid with the nearest teams, if there is one within an octave in
- * all. A measured pair replaces the rule of E4: siblings and cache make both slower than free cores promise. */
+ * all. A measured pair replaces the rule of E4: siblings and cache make both slower than free cores promise. With E32 the constants
+ * that were fitted to the grid say so. */
 static void set_corun(struct cost *cost, const struct hwprofile *hw)
 {
 	double best = 1;
 	cost->corun_adam_frac = cost->corun_downscale_frac = 0;
-	for (size_t i = 0; i < hw->n_corun; i++) {
+	for (size_t i = 0; i < hw->n_corun && hw->dram_latency_Bps <= 0; i++) {
 		const struct hw_corun *const cell = &hw->corun[i];
-		if (strcmp(cell->first, "cpu_adam") != 0 || strcmp(cell->second, "cpu_downscale") != 0)
+		if (cell->ranks > 1 || strcmp(cell->first, "cpu_adam") != 0 || strcmp(cell->second, "cpu_downscale") != 0)
 			continue;
 		const double distance =
 		    team_distance(cell->first_threads, cost->threads) + team_distance(cell->second_threads, cost->workers);
@@ -183,9 +192,14 @@ void cost_init(struct cost *cost, const struct hwprofile *hw, const struct workl
 	set_host(cost, hw);
 	set_copy(&cost->classes[OP_H2D], hw, &hw->h2d, hw->h2d_duplex_Bps, hw->h2d_weight);
 	set_copy(&cost->classes[OP_D2H], hw, &hw->d2h, hw->d2h_duplex_Bps, hw->d2h_weight);
+	if (hw->dram_latency_Bps > 0) {
+		set_copy_latency(&cost->classes[OP_H2D], hw->h2d_dram_load, hw->h2d_latency_frac);
+		set_copy_latency(&cost->classes[OP_D2H], hw->d2h_dram_load, hw->d2h_latency_frac);
+	}
 	set_gpu(cost, hw);
 	set_collectives(cost, hw, &workload->batch);
 	cost->dram_Bps = hw->dram_Bps;
+	cost->dram_limit_Bps = hw->dram_latency_Bps > 0 ? hw->dram_latency_Bps : hw->dram_Bps;
 	cost->ranks_per_domain = ceil(workload->batch.gpus / hw->numa_domains);
 	cost->root_Bps = hw->pcie_root_Bps;
 	cost->ranks_per_root = fmin(workload->batch.gpus, hw->gpus_per_pcie_root);

@@ -80,6 +80,8 @@ struct op_class {
 	double latency_s; /* of collectives over several nodes, else 0 */
 	const struct curve *transfer; /* pinned copies: rate over bytes; borrowed from the profile */
 	double dram_Bps; /* host DRAM traffic at alone speed */
+	double dram_load_Bps; /* of dram_limit_Bps: its load on latency at alone speed (E32), else dram_Bps */
+	double latency_frac; /* how far it follows DRAM latency */
 	double hbm_Bps;
 	double root_Bps; /* PCIe root traffic */
 	double network_Bps; /* a rank's part of its node's traffic, each direction; 0 on one node */
@@ -93,6 +95,7 @@ struct cost {
 	struct op_class classes[OP_N];
 	/* capacities, for the sharing model */
 	double dram_Bps; /* of one NUMA domain */
+	double dram_limit_Bps; /* loads stay below it: where latency has no bound (E32), else dram_Bps */
 	double ranks_per_domain; /* ranks of this run in the fullest domain */
 	double root_Bps;
 	double ranks_per_root;

@@ -140,14 +140,18 @@ static unsigned long long hash_corun(unsigned long long hash, const struct hw_co
 	    cell->second_alone, cell->second_together};
 
 	hash = hash_word(hash_word(hash, cell->first), cell->second);
-	return hash_numbers(hash, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	hash = hash_numbers(hash, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	return cell->ranks > 1 ? hash_number(hash, cell->ranks) : hash;
 }
 
 /* Values that older versions did not know: a profile without them keeps its hash, and a store its keys. */
 static bool is_left_out(const struct hwprofile *hw, const struct hw_field *field)
 {
 	static const size_t later[] = {offsetof(struct hwprofile, network_Bps), offsetof(struct hwprofile, network_latency_s),
-	    offsetof(struct hwprofile, ring_latency_s)};
+	    offsetof(struct hwprofile, ring_latency_s), offsetof(struct hwprofile, dram_latency_Bps),
+	    offsetof(struct hwprofile, h2d_dram_load), offsetof(struct hwprofile, d2h_dram_load),
+	    offsetof(struct hwprofile, h2d_latency_frac), offsetof(struct hwprofile, d2h_latency_frac),
+	    offsetof(struct hwprofile, downscale_latency_frac)};
 	bool is_later = false;
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
@@ -190,6 +194,7 @@ static void scale_cpu(struct hwprofile *hw, double factor)
 static void scale_dram(struct hwprofile *hw, double factor)
 {
 	hw->dram_Bps *= factor;
+	hw->dram_latency_Bps *= factor;
 }
 
 static void scale_h2d(struct hwprofile *hw, double factor)

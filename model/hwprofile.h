@@ -53,6 +53,12 @@
 	X(dma_weight, UNIT_NONE, 0.01, 100, 1, "share of a copy engine in a full DRAM, relative to CPU kernels")             \
 	X(h2d_weight, UNIT_NONE, 0, 100, 0, "dma_weight of H2D copies; 0: dma_weight")                                       \
 	X(d2h_weight, UNIT_NONE, 0, 100, 0, "dma_weight of D2H copies; 0: dma_weight")                                       \
+	X(dram_latency_Bps, UNIT_BYTES_PER_S, 0, 1e16, 0, "load at which DRAM latency has no bound; 0: dram_Bps is divided")  \
+	X(h2d_dram_load, UNIT_NONE, 0, 16, 1, "load of a byte of an H2D copy on DRAM, relative to CPU kernels")               \
+	X(d2h_dram_load, UNIT_NONE, 0, 16, 1, "the same of D2H copies")                                                      \
+	X(h2d_latency_frac, UNIT_FRAC, 0, 1, 0, "how far H2D copies follow DRAM latency; 1: as CPU kernels")                  \
+	X(d2h_latency_frac, UNIT_FRAC, 0, 1, 0, "the same of D2H copies")                                                    \
+	X(downscale_latency_frac, UNIT_FRAC, 0, 1, 1, "the same of the downscale worker")                                     \
 	X(smt_gain, UNIT_NONE, 1, 8, 1, "throughput of a core with all siblings busy over one sibling alone")                \
 	X(cpu_adam_bytes_per_param, UNIT_BYTES, 0, 1024, 28, "DRAM bytes of CPU Adam with fp32 gradients, no 16-bit output") \
 	X(cpu_unscale_bytes_per_param, UNIT_BYTES, 0, 1024, 8, "DRAM bytes of the separate unscale of fp32 gradients")       \
@@ -106,6 +112,7 @@ struct hw_corun {
 	double first_threads, second_threads; /* 0 for copies */
 	double first_alone, first_together; /* rates, unit of the activity */
 	double second_alone, second_together;
+	double ranks; /* that did the same at once, all of them; 0 or 1: one alone */
 };
 
 enum { HW_CORUN_MAX = 256, HW_TEXT_MAX = 128, HW_SUMMARY_MAX = 256 };

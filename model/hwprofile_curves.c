@@ -119,7 +119,7 @@ static int read_activity(char *to, const struct reader *r, const json_node *cell
 static int read_cell(struct hw_corun *cell, const struct reader *r, const json_node *node)
 {
 	static const char *const keys[] = {"first", "second", "first_threads", "second_threads", "first_alone",
-	    "first_together", "second_alone", "second_together", NULL};
+	    "first_together", "second_alone", "second_together", "ranks", NULL};
 	double *const numbers[] = {&cell->first_threads, &cell->second_threads, &cell->first_alone, &cell->first_together,
 	    &cell->second_alone, &cell->second_together};
 	int rc = json_only_keys(r->doc, node, keys, r->err);
@@ -133,6 +133,8 @@ static int read_cell(struct hw_corun *cell, const struct reader *r, const json_n
 		if (!is_threads || json_get(node, keys[i + 2]))
 			rc = json_number(numbers[i], r->doc, node, keys[i + 2], 0, is_threads ? 4096 : 1e18, r->err);
 	}
+	if (rc == 0 && json_get(node, "ranks"))
+		rc = json_number(&cell->ranks, r->doc, node, "ranks", 1, 4096, r->err);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
  *   rates       the centre of the case over all rounds, its 95 % interval (stats.h)
  *   curves      at each point the mean of all that was measured alone there, by the case and beside co-runs
  *   dram_Bps, h2d_weight, d2h_weight   fitted to the contention grid, a copy weight per direction (fluid_fit.h)
+ *   dram_latency_Bps, h2d_dram_load .. downscale_latency_frac   loaded latency, fitted to the rows of the grid (latency.h)
  *   dma_weight   the same fit with one weight for both, for who leaves the others out
  *   bytes per parameter    counted in the kernels, not measured (kernels.h)
  *   smt_gain    Adam in cache on all siblings of a core over one sibling
@@ -15,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/base/latency.h"
 #include "probe/activities.h"
 
 static struct derived_value *add(
@@ -135,6 +137,30 @@ static void add_weights(struct derived *derived, size_t n_cells)
 	add(derived, "d2h_weight", "measured", fit->split.weights[FLUID_D2H], split);
 }
 
+static void add_latency(struct derived *derived, double n_cpus)
+{
+	struct latency_pair pairs[DERIVED_CORUN_MAX];
+	struct latency_constants c;
+	double error_frac;
+	char source[200];
+	size_t n = 0;
+	for (size_t i = 0; i < derived->n_corun; i++) {
+		const struct derived_corun *const row = &derived->corun[i];
+		const struct latency_cell cell = {row->first, row->second, row->first_threads, row->second_threads, row->first_alone,
+		    row->first_together, row->second_alone, row->second_together, row->ranks};
+		n += latency_pair_of(&pairs[n], &cell, n_cpus, KERNEL_ADAM_BYTES(1, 0), KERNEL_DOWNSCALE_BYTES);
+	}
+	if (!latency_fit(&c, &error_frac, pairs, n))
+		return;
+	snprintf(source, sizeof source, LATENCY_SOURCE, n, 100 * error_frac);
+	add(derived, "dram_latency_Bps", "measured", c.limit_Bps, source);
+	add(derived, "h2d_dram_load", "measured", c.h2d_load, source);
+	add(derived, "d2h_dram_load", "measured", c.d2h_load, source);
+	add(derived, "h2d_latency_frac", "measured", c.h2d_follows_frac, source);
+	add(derived, "d2h_latency_frac", "measured", c.d2h_follows_frac, source);
+	add(derived, "downscale_latency_frac", "measured", c.downscale_follows_frac, source);
+}
+
 static void add_dram(struct derived *derived, const struct harness *harness)
 {
 	struct fluid_cell cells[FLUID_CELLS_MAX];
@@ -240,6 +266,7 @@ void derive(struct derived *derived, const struct harness *harness)
 	derived->threads = all > workers ? all - workers : all;
 	add_curves(derived, harness);
 	add_dram(derived, harness);
+	add_latency(derived, (double)harness->n_cpus);
 	add_counted(derived);
 	add_cores(derived, harness);
 	add(derived, "host_memory_bytes", "measured", harness->topology.memory_bytes,

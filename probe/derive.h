@@ -10,7 +10,7 @@
 #include "probe/fluid_fit.h"
 #include "probe/harness.h"
 
-enum { DERIVED_VALUES_MAX = 48, DERIVED_POINTS_MAX = 24, DERIVED_CURVES_MAX = 8, DERIVED_CORUN_MAX = 128 };
+enum { DERIVED_VALUES_MAX = 56, DERIVED_POINTS_MAX = 24, DERIVED_CURVES_MAX = 8, DERIVED_CORUN_MAX = 128 };
 
 struct derived_value {
 	const char *name; /* of model/hwprofile.h */
@@ -32,6 +32,7 @@ struct derived_corun {
 	const char *first, *second;
 	double first_threads, second_threads;
 	double first_alone, first_together, second_alone, second_together;
+	double ranks; /* that did the same at once; 0: one alone */
 };
 
 struct derived {

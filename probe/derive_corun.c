@@ -127,7 +127,7 @@ static size_t with_copies(struct derived *derived, struct fluid_cell *cell, cons
 	const struct result *const first = &harness->results[i], *copies[2];
 	const size_t n_copies = copies_after(harness, i, copies);
 	struct derived_corun row = {
-	    first->what, first->with, first->x, 0, slowdown->alone, slowdown->alone * slowdown->frac, 0, 0};
+	    first->what, first->with, first->x, 0, slowdown->alone, slowdown->alone * slowdown->frac, 0, 0, 0};
 	if (n_copies == 0 || slowdown->alone <= 0)
 		return 0;
 	*cell = (struct fluid_cell){0};
@@ -170,7 +170,7 @@ static size_t downscale_grid(
 		if (!with_both)
 			add_row(derived,
 			    &(struct derived_corun){"cpu_adam", "cpu_downscale", adam->x, down->x, of_adam.alone,
-				of_adam.alone * of_adam.frac, of_down.alone, of_down.alone * of_down.frac});
+				of_adam.alone * of_adam.frac, of_down.alone, of_down.alone * of_down.frac, 0});
 		if (!with_both || adam->x + down->x > harness->n_cpus)
 			continue;
 		struct fluid_cell *const cell = &cells[n_cells++];
@@ -186,8 +186,33 @@ static size_t downscale_grid(
 	return n_cells;
 }
 
+/* The same as a row, of one rank in the mean; its copies together. Without copies it is Adam beside that of the others. */
+static void gpus_row(struct derived *derived, const struct result *first, const struct fluid_flow sums[N_FLUID_KINDS],
+    const size_t n_ranks[N_FLUID_KINDS])
+{
+	static const char *const seconds[] = {"cpu_adam", "h2d", "d2h", "duplex"};
+	const double n_adam = (double)n_ranks[FLUID_CPU], bytes = first->bytes_per_unit;
+	const bool has_h2d = n_ranks[FLUID_H2D] > 0, has_d2h = n_ranks[FLUID_D2H] > 0, has_copies = has_h2d || has_d2h;
+	struct derived_corun row = {
+	    .first = "cpu_adam", .second = seconds[has_h2d + 2 * has_d2h], .first_threads = first->x, .ranks = n_adam};
+	if (n_adam <= 1 || strcmp(first->what, "cpu_adam") != 0)
+		return;
+	row.first_alone = sums[FLUID_CPU].demand_Bps / bytes / n_adam;
+	row.first_together = row.first_alone * sums[FLUID_CPU].speed_frac / n_adam;
+	for (int kind = FLUID_H2D; kind <= FLUID_D2H; kind++)
+		if (n_ranks[kind] > 0) {
+			const double alone = sums[kind].demand_Bps / (double)n_ranks[kind];
+			row.second_alone += alone;
+			row.second_together += alone * sums[kind].speed_frac / (double)n_ranks[kind];
+		}
+	row.second_threads = has_copies ? 0 : first->x;
+	row.second_alone = has_copies ? row.second_alone : row.first_alone;
+	row.second_together = has_copies ? row.second_together : row.first_together;
+	add_row(derived, &row);
+}
+
 /* What ran on every GPU at once: the flows of all ranks as one of each kind, against one rank's alone. */
-static size_t gpus_cell(struct fluid_cell *cell, const struct harness *harness, size_t i)
+static size_t gpus_cell(struct derived *derived, struct fluid_cell *cell, const struct harness *harness, size_t i)
 {
 	const struct result *const first = &harness->results[i];
 	const bool is_duplex = strcmp(first->with, "all+duplex") == 0;
@@ -209,15 +234,16 @@ static size_t gpus_cell(struct fluid_cell *cell, const struct harness *harness, 
 		if (sums[kind].demand_Bps > 0)
 			cell->flows[cell->n_flows++] = (struct fluid_flow){
 			    sums[kind].demand_Bps, sums[kind].speed_frac / (double)n_ranks[kind], (enum fluid_kind)kind};
+	gpus_row(derived, first, sums, n_ranks);
 	return n;
 }
 
-static size_t gpus_grid(struct fluid_cell cells[], size_t n_cells, const struct harness *harness)
+static size_t gpus_grid(struct derived *derived, struct fluid_cell cells[], size_t n_cells, const struct harness *harness)
 {
 	for (size_t i = 0; i < harness->n_results && n_cells < FLUID_CELLS_MAX;) {
 		const struct result *const result = &harness->results[i];
 		if (strcmp(result->key, "contention_gpus") == 0 && result->status == RESULT_PASSED)
-			i += gpus_cell(&cells[n_cells++], harness, i);
+			i += gpus_cell(derived, &cells[n_cells++], harness, i);
 		else
 			i++;
 	}
@@ -248,7 +274,7 @@ static void gemm_and_spin(struct derived *derived, const struct harness *harness
 			const struct derived_slowdown slowdown = cpu_slowdown(harness, result);
 			add_row(derived,
 			    &(struct derived_corun){
-				"cpu_adam", "spin", result->x, 1, slowdown.alone, slowdown.alone * slowdown.frac, 1, 1});
+				"cpu_adam", "spin", result->x, 1, slowdown.alone, slowdown.alone * slowdown.frac, 1, 1, 0});
 		}
 	}
 }
@@ -259,7 +285,7 @@ size_t derive_corun(struct derived *derived, struct fluid_cell cells[FLUID_CELLS
 	n_cells = downscale_grid(derived, cells, n_cells, harness);
 	gemm_and_spin(derived, harness);
 	const size_t n_single = n_cells;
-	n_cells = gpus_grid(cells, n_cells, harness);
+	n_cells = gpus_grid(derived, cells, n_cells, harness);
 	if (n_cells > n_single)
 		(void)fluid_fit_of(&derived->gpus_fit, cells + n_single, n_cells - n_single);
 	return n_cells;

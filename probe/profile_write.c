@@ -119,6 +119,8 @@ static void write_corun(struct jsonw *w, const struct derived_corun *row)
 	jsonw_member_number(w, "first_together", rounded(row->first_together));
 	jsonw_member_number(w, "second_alone", rounded(row->second_alone));
 	jsonw_member_number(w, "second_together", rounded(row->second_together));
+	if (row->ranks > 1)
+		jsonw_member_number(w, "ranks", row->ranks);
 	jsonw_end_object(w);
 }
 

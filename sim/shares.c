@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/base/latency.h"
+
 /* One use of a resource that may be full. */
 struct user {
 	double ask_Bps, slope; /* at its cap; that times its weight */
@@ -31,6 +33,8 @@ struct filling {
 	struct user *open; /* [ranks lanes] those of one pool that are not frozen */
 	struct pool *(*pool_of)[SHARED_N]; /* [ranks], NULL: not one that may be full */
 	bool *is_frozen; /* [ranks lanes] */
+	struct latency_user *loads; /* [ranks lanes] of the ranks that share a memory */
+	double *slowed; /* [ranks lanes] their speeds */
 };
 
 /* Takes the lowest lane out of a set that is being walked. */
@@ -64,6 +68,14 @@ static struct shared shared_of(const struct shares *shares, enum res res, double
 	return shared;
 }
 
+/* DRAM as E32 has it, where the profile does. */
+static void use_latency(struct shared *shared, const struct cost *cost)
+{
+	shared->latency_Bps = cost->hw->dram_latency_Bps;
+	for (size_t kind = 0; kind < OP_N && shared->latency_Bps > 0; kind++)
+		shared->demand_Bps[kind] = cost->classes[kind].dram_load_Bps;
+}
+
 void shares_init(
     struct shares *shares, const struct sharing *sharing, const struct cost *cost, size_t n_ranks, struct arena *arena)
 {
@@ -72,6 +84,7 @@ void shares_init(
 	if (!sharing->divides_resources)
 		return;
 	shares->shared[0] = shared_of(shares, RES_DRAM, cost->dram_Bps, cost->ranks_per_domain);
+	use_latency(&shares->shared[0], cost);
 	shares->shared[1] = shared_of(shares, RES_H2D, cost->root_Bps, cost->ranks_per_root); /* the PCIe root */
 	shares->shared[2] = shared_of(shares, RES_HBM, cost->hw->hbm_Bps, 1);
 	if (cost->network_Bps > 0)
@@ -84,6 +97,33 @@ void shares_init(
 	f->open = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->open);
 	f->pool_of = arena_alloc(arena, n_ranks, sizeof *f->pool_of);
 	f->is_frozen = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->is_frozen);
+	f->loads = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->loads);
+	f->slowed = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->slowed);
+}
+
+/* ---- a memory that is slower the more it is loaded */
+
+/* Slows its users among the ranks [rank, end). E32 */
+static void slow_down(struct filling *f, const struct shares *shares, size_t which, size_t rank, size_t end)
+{
+	const struct shared *const shared = &shares->shared[which];
+	const double n_copies = shares->n_ranks == 1 ? shares->cost->ranks_per_domain : 1;
+	size_t n = 0;
+	for (size_t i = rank; i < end; i++)
+		for (uint8_t lanes = f->sets[i]->users[which]; lanes;) {
+			const size_t lane = take_lane(&lanes), kind = f->sets[i]->kinds[lane];
+			f->loads[n++] = (struct latency_user){shared->demand_Bps[kind] * f->speeds[i].speed[lane],
+			    shares->cost->classes[kind].latency_frac};
+		}
+	latency_speeds(f->slowed, f->loads, n, shared->latency_Bps, n_copies);
+	n = 0;
+	for (size_t i = rank; i < end; i++)
+		for (uint8_t lanes = f->sets[i]->users[which]; lanes; n++) {
+			const size_t lane = take_lane(&lanes);
+			f->speeds[i].speed[lane] *= f->slowed[n];
+			if (f->slowed[n] < 1 - 1e-9)
+				f->speeds[i].limit[lane] = (uint8_t)shared->res;
+		}
 }
 
 /* ---- pools that may be full */
@@ -96,7 +136,7 @@ static void add_users(struct filling *f, const struct shares *shares, size_t whi
 		const size_t lane = take_lane(&lanes), kind = set->kinds[lane];
 		struct user *const user = &f->users[f->n_users++];
 		user->demand_Bps = demand_Bps[kind];
-		user->ask_Bps = demand_Bps[kind] * set->cap.speed[lane];
+		user->ask_Bps = demand_Bps[kind] * f->speeds[rank].speed[lane];
 		user->weight = shares->weight[kind];
 		user->slope = user->ask_Bps * user->weight;
 		user->at = (uint32_t)(rank * RANK_LANES + lane);
@@ -126,7 +166,11 @@ static void list_pools(struct filling *f, const struct shares *shares, size_t wh
 		end = end < n ? end : n;
 		for (size_t i = rank; i < end; i++)
 			ask += f->sets[i]->ask[which];
-		if (shares_may_fill(ask))
+		if (!shares_may_fill(ask))
+			continue;
+		if (shares->shared[which].latency_Bps > 0)
+			slow_down(f, shares, which, rank, end);
+		else
 			add_pool(f, shares, which, rank, end);
 	}
 }
@@ -268,6 +312,8 @@ static void add_up(struct rank_set *set, size_t which, const struct shared *shar
 		set->users[which] |= (uint8_t)((demand_Bps > 0) << lane);
 		set->uses[lane] |= (uint8_t)((demand_Bps > 0) << which);
 	}
+	if (shared->latency_Bps > 0 && ask_Bps > 0)
+		ask_Bps = shared->capacity_Bps; /* its users meet all others, however little they ask */
 	set->ask[which] =
 	    ask_Bps > 0 ? (uint64_t)ceil(fmin(1000, ask_Bps / shared->capacity_Bps) * (double)SHARES_WHOLE) : 0;
 	set->fills |= (uint8_t)(shares_may_fill(set->ask[which]) << which);

@@ -4,7 +4,8 @@
  * rises until a resource is full, its users keep the speed of that level, and so on with the others.
  *
  * Invariant: the last bit of an answer does not depend on what else is looked at. Resources that their users cannot fill
- * are left out, by a margin above rounding; all other sums run over users in order of (rank, lane).
+ * are left out, by a margin above rounding; all other sums run over users in order of (rank, lane). DRAM whose latency is known
+ * comes first: its users are slowed by its load (E32), and what is left of them divides the rest.
  * Source: Bertsekas & Gallager, Data Networks, 6.5; MODEL.md E3.
  */
 #ifndef SIM_SHARES_H
@@ -27,7 +28,8 @@ struct shared {
 	enum res res;
 	size_t n_sharing; /* ranks; 0: without limit */
 	double capacity_Bps;
-	double demand_Bps[OP_N]; /* of each kind at alone speed */
+	double latency_Bps; /* > 0: not divided, but slower for all the more it is loaded (E32); load without bound */
+	double demand_Bps[OP_N]; /* of each kind at alone speed; its load where there is latency_Bps */
 };
 
 /* A capacity in whole numbers, whose sums are exact; asks are rounded up, so what fits by whole numbers fits. */

@@ -45,7 +45,7 @@ static double pair_speed(const struct hwprofile *hw, const char *self, double se
 		const struct hw_corun *const cell = &hw->corun[i];
 		const bool is_first = !strcmp(cell->first, self) && !strcmp(cell->second, other);
 		const bool is_second = !strcmp(cell->second, self) && !strcmp(cell->first, other);
-		if (!is_first && !is_second)
+		if ((!is_first && !is_second) || cell->ranks > 1)
 			continue;
 		const double distance = thread_distance(is_first ? cell->first_threads : cell->second_threads, self_threads) +
 		    thread_distance(is_first ? cell->second_threads : cell->first_threads, other_threads);

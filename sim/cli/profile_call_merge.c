@@ -11,8 +11,8 @@ int profile_call_merge(FILE *out, const struct profile_call *call, struct arena 
 	struct hwprofile *const hw = arena_alloc(arena, n + 1, sizeof(*hw)), *const merged = &hw[n];
 	struct profile_part *const parts = arena_alloc(arena, n, sizeof(*parts));
 
-	if (n < 2)
-		return err_set(err, STATUS_USAGE, "profile merge: two or more profiles would be accepted, %zu are given", n);
+	if (n < 1)
+		return err_set(err, STATUS_USAGE, "profile merge: one or more profiles would be accepted, %zu are given", n);
 	if (call->format == FORMAT_CSV)
 		return err_set(err, STATUS_USAGE, "profile merge: a profile is JSON, not csv");
 	for (size_t i = 0; i < n; i++) {

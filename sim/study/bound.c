@@ -35,7 +35,7 @@ struct walk {
 struct work {
 	double lane_s[LANE_N];
 	double h2d_s, d2h_s; /* alone */
-	double dram_bytes, hbm_bytes, root_bytes, network_bytes;
+	double dram_load, hbm_bytes, root_bytes, network_bytes;
 };
 
 /* ---- order on a lane */
@@ -181,7 +181,7 @@ static void add_work(struct work *work, struct walk *w, const struct op *op)
 	const struct op_class *const class = &w->s->cost->classes[op->kind];
 
 	work->lane_s[op->lane] += least_s(w, op);
-	work->dram_bytes += class->dram_Bps * op->alone_s;
+	work->dram_load += class->dram_load_Bps * op->alone_s;
 	work->hbm_bytes += class->hbm_Bps * op->alone_s;
 	work->root_bytes += class->root_Bps * op->alone_s;
 	work->network_bytes += class->network_Bps * op->alone_s;
@@ -195,7 +195,7 @@ static void add_all(struct work *sum, const struct work *work, double times)
 		sum->lane_s[lane] += times * work->lane_s[lane];
 	sum->h2d_s += times * work->h2d_s;
 	sum->d2h_s += times * work->d2h_s;
-	sum->dram_bytes += times * work->dram_bytes;
+	sum->dram_load += times * work->dram_load;
 	sum->hbm_bytes += times * work->hbm_bytes;
 	sum->root_bytes += times * work->root_bytes;
 	sum->network_bytes += times * work->network_bytes;
@@ -223,7 +223,7 @@ static double work_s(const struct work *work, const struct walk *w)
 		most_s = fmax(most_s, link_s(work, cost));
 	if (w->sharing != &sharing_fluid)
 		return most_s;
-	most_s = fmax(most_s, work->dram_bytes * cost->ranks_per_domain / cost->dram_Bps);
+	most_s = fmax(most_s, work->dram_load * cost->ranks_per_domain / cost->dram_limit_Bps);
 	most_s = fmax(most_s, work->root_bytes * cost->ranks_per_root / cost->root_Bps);
 	if (cost->network_Bps > 0)
 		most_s = fmax(most_s, work->network_bytes * cost->ranks_per_node / cost->network_Bps);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/base/latency.h"
 #include "model/split.h"
 #include "sim/study/use_interleave.h"
 
@@ -58,13 +59,18 @@ static int interleaved(struct estimate *e, const struct policy_use *use, const s
 
 /* ---- in a row */
 
-/* Identical ranks run the same operation at the same time: where they ask for more than the DRAM gives, all are slowed alike. */
+/* Identical ranks run the same operation at the same time: all are slowed alike, by the latency of their loads (E32) or where they ask
+ * for more than the DRAM gives. */
 static void slow_down(struct cost *slowed, const struct cost *cost)
 {
 	*slowed = *cost;
 	for (size_t kind = 0; kind < OP_N; kind++) {
-		const double asked_Bps = cost->ranks_per_domain * cost->classes[kind].dram_Bps;
-		slowed->classes[kind].s_per_unit *= fmax(1, asked_Bps / cost->dram_Bps);
+		const struct op_class *const class = &cost->classes[kind];
+		const struct latency_user user = {class->dram_load_Bps, class->latency_frac};
+		double speed = fmin(1, cost->dram_limit_Bps / (cost->ranks_per_domain * class->dram_load_Bps));
+		if (cost->hw->dram_latency_Bps > 0)
+			latency_speeds(&speed, &user, 1, cost->dram_limit_Bps, cost->ranks_per_domain);
+		slowed->classes[kind].s_per_unit /= speed;
 	}
 }
 

@@ -134,6 +134,8 @@ static void save_corun(struct jsonw *w, const struct hwprofile *hw)
 		jsonw_member_number(w, "first_together", cell->first_together);
 		jsonw_member_number(w, "second_alone", cell->second_alone);
 		jsonw_member_number(w, "second_together", cell->second_together);
+		if (cell->ranks > 1)
+			jsonw_member_number(w, "ranks", cell->ranks);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);

@@ -44,6 +44,8 @@ static struct bound own_bound(void)
 static void draw(int policy, unsigned long seed)
 {
 	random_trial_draw(&r, policy_all[policy], seed);
+	if (seed % 3 == 0)
+		random_trial_use_latency(&r, seed);
 	r.in.is_unfolded = false;
 	r.in.batch.grad_accum = (double)(1 + random_below(&r, 6));
 	random_trial_run(&r);

@@ -28,6 +28,10 @@ static void draw_both(int policy, unsigned long seed)
 {
 	random_trial_draw(&r, policy_all[policy], seed);
 	random_trial_draw(&other, policy_all[policy], seed);
+	if (seed % 3 == 0) {
+		random_trial_use_latency(&r, seed);
+		random_trial_use_latency(&other, seed);
+	}
 }
 
 static void assert_near(double got, double want, const char *name)

@@ -216,6 +216,18 @@ void random_trial_draw(struct random_trial *r, const struct policy *policy, unsi
 	    r->in.batch.n_subgroups > 0 ? "update only" : "whole iterations");
 }
 
+void random_trial_use_latency(struct random_trial *r, unsigned long seed)
+{
+	struct hwprofile *const hw = &r->hw;
+	gsl_rng_set(r->rng, seed);
+	hw->dram_latency_Bps = hw->dram_Bps * random_between(r, 0.8, 2);
+	hw->h2d_dram_load = random_between(r, 0.1, 1.5);
+	hw->d2h_dram_load = random_between(r, 0.1, 1.5);
+	hw->h2d_latency_frac = random_between(r, 0.02, 0.5);
+	hw->d2h_latency_frac = some(r, 0.3);
+	hw->downscale_latency_frac = random_between(r, 0.1, 1);
+}
+
 void random_trial_run(struct random_trial *r)
 {
 	struct err err = {0};

@@ -28,6 +28,8 @@ void random_trial_init(struct random_trial *r);
 /* Draws machine, model, batch and a SPEC that the policy accepts. */
 void random_trial_draw(struct random_trial *r, const struct policy *policy, unsigned long seed);
 /* Runs it; trial and arena hold the result until the next run. */
+/* Gives the machine DRAM with a latency of its own (E32), by the seed alone. */
+void random_trial_use_latency(struct random_trial *r, unsigned long seed);
 void random_trial_run(struct random_trial *r);
 void random_trial_release(struct random_trial *r);
 

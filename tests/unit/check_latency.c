@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A memory that is slower the more it is loaded: against worked numbers, against the fixed point itself, in shares, and the fit. */
+#include "model/base/latency.h"
+
+#include <stdlib.h>
+
+#include "sim/shares.h"
+#include "tests/unit/plain_machine.h"
+#include "tests/unit/test_util.h"
+
+/* Alone each has latency 1 / (1 - 0.4); together 1 / (1 - 0.8 x) = x^-1 / 0.6, so x = 1 / 1.4. */
+START_TEST(two_kernels_slow_each_other) /* E32 */
+{
+	const struct latency_user users[] = {{40e9, 1}, {40e9, 1}};
+	double speeds[2];
+	latency_speeds(speeds, users, 2, 100e9, 1);
+	assert_rel(speeds[0], 1 / 1.4, 1e-12);
+	assert_rel(speeds[1], 1 / 1.4, 1e-12);
+	latency_speeds(speeds, users, 1, 100e9, 2); /* the same, folded */
+	assert_rel(speeds[0], 1 / 1.4, 1e-12);
+	latency_speeds(speeds, users, 1, 100e9, 1);
+	assert_rel(speeds[0], 1, 1e-12);
+}
+END_TEST
+
+/* Posted writes of 30 keep their speed: L = 1 / (0.7 - 0.4 x) and x = 1 / (0.6 L) give x = 0.7 / (0.6 + 0.4). */
+START_TEST(posted_writes_keep_their_speed) /* E32 */
+{
+	const struct latency_user users[] = {{40e9, 1}, {30e9, 0}};
+	double speeds[2];
+	latency_speeds(speeds, users, 2, 100e9, 1);
+	assert_rel(speeds[0], 0.7, 1e-12);
+	ck_assert_double_eq(speeds[1], 1);
+}
+END_TEST
+
+/* Loads stay below the limit, the latency that follows from them is the one that slows them, and more company never helps. */
+START_TEST(a_fixed_point)
+{
+	unsigned seed = (unsigned)_i + 1; /* of rand_r */
+	const double limit_Bps = 100;
+	struct latency_user users[6];
+	double speeds[6], fewer[6], load_Bps = 0;
+	for (size_t i = 0; i < 6; i++)
+		users[i] = (struct latency_user){99 * (rand_r(&seed) / (double)RAND_MAX), i % 3 ? (rand_r(&seed) / (double)RAND_MAX) : 1};
+	latency_speeds(speeds, users, 6, limit_Bps, 1);
+	latency_speeds(fewer, users, 5, limit_Bps, 1);
+	for (size_t i = 0; i < 6; i++) {
+		ck_assert(speeds[i] > 0 && speeds[i] <= 1);
+		ck_assert(i == 5 || speeds[i] <= fewer[i] * (1 + 1e-9));
+		load_Bps += users[i].load_Bps * speeds[i];
+	}
+	if (load_Bps >= limit_Bps)
+		return; /* users that do not follow latency alone may ask for more than there is */
+	const double latency = 1 / (1 - load_Bps / limit_Bps), own = 1 / (1 - users[0].load_Bps / limit_Bps);
+	assert_rel(speeds[0], fmin(1, own / latency), 1e-6);
+}
+END_TEST
+
+static const struct latency_constants truth = {150e9, 0.5, 0.9, 0.2, 0.05, 0.4};
+
+/* What the law gives for Adam of t threads beside each company. */
+static size_t pairs_of(struct latency_pair *pairs, const struct latency_constants *c)
+{
+	size_t n = 0;
+	for (double cpu_Bps = 50e9; cpu_Bps < 130e9; cpu_Bps += 20e9)
+		for (int other = LATENCY_H2D; other <= LATENCY_NONE; other++) {
+			const double Bps[] = {50e9, 50e9, 90e9, 20e9, 0}, each = other == LATENCY_DUPLEX ? 45e9 : Bps[other];
+			struct latency_user users[3] = {{cpu_Bps, 1}};
+			double speeds[3];
+			size_t k = 1;
+			if (other == LATENCY_H2D || other == LATENCY_DUPLEX)
+				users[k++] = (struct latency_user){c->h2d_load * each, c->h2d_follows_frac};
+			if (other == LATENCY_D2H || other == LATENCY_DUPLEX)
+				users[k++] = (struct latency_user){c->d2h_load * each, c->d2h_follows_frac};
+			if (other == LATENCY_DOWNSCALE)
+				users[k++] = (struct latency_user){each, c->downscale_follows_frac};
+			const double ranks = other == LATENCY_NONE ? 2 : 1;
+			latency_speeds(speeds, users, k, c->limit_Bps, ranks);
+			pairs[n++] = (struct latency_pair){(enum latency_other)other, cpu_Bps, Bps[other], speeds[0],
+			    k == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[k - 1], ranks};
+		}
+	return n;
+}
+
+START_TEST(the_fit_finds_the_constants)
+{
+	struct latency_pair pairs[32];
+	struct latency_constants c;
+	double error_frac;
+	const size_t n = pairs_of(pairs, &truth);
+	ck_assert(latency_fit(&c, &error_frac, pairs, n));
+	ck_assert_double_lt(error_frac, 1e-3);
+	assert_rel(c.limit_Bps, truth.limit_Bps, 0.01);
+	assert_rel(c.h2d_load, truth.h2d_load, 0.02);
+	assert_rel(c.d2h_load, truth.d2h_load, 0.02);
+	ck_assert_double_eq_tol(c.h2d_follows_frac, truth.h2d_follows_frac, 0.01);
+	ck_assert_double_eq_tol(c.d2h_follows_frac, truth.d2h_follows_frac, 0.01);
+	ck_assert_double_eq_tol(c.downscale_follows_frac, truth.downscale_follows_frac, 0.01);
+	ck_assert(!latency_fit(&c, &error_frac, pairs, 4)); /* one cell of each */
+	ck_assert_double_eq(c.limit_Bps, 0);
+}
+END_TEST
+
+START_TEST(without_slowdown_there_is_no_limit)
+{
+	struct latency_pair pairs[32];
+	struct latency_constants c;
+	double error_frac;
+	const size_t n = pairs_of(pairs, &truth);
+	for (size_t i = 0; i < n; i++)
+		pairs[i].cpu_frac = pairs[i].other_frac = 1;
+	ck_assert(!latency_fit(&c, &error_frac, pairs, n));
+}
+END_TEST
+
+START_TEST(cells_that_say_something)
+{
+	const struct latency_cell cell = {"cpu_adam", "duplex", 4, 0, 2e9, 1e9, 80e9, 60e9, 0};
+	struct latency_cell other = cell;
+	struct latency_pair pair;
+	ck_assert(latency_pair_of(&pair, &cell, 8, 28, 6));
+	ck_assert(pair.other == LATENCY_DUPLEX);
+	assert_rel(pair.cpu_Bps, 56e9, 1e-12);
+	assert_rel(pair.cpu_frac, 0.5, 1e-12);
+	assert_rel(pair.other_frac, 0.75, 1e-12);
+	ck_assert_double_eq(pair.ranks, 1);
+	other.second = "cpu_downscale";
+	other.second_threads = 5;
+	ck_assert(!latency_pair_of(&pair, &other, 8, 28, 6)); /* 9 threads on 8 */
+	ck_assert(latency_pair_of(&pair, &other, 9, 28, 6));
+	other.second = "spin";
+	ck_assert(!latency_pair_of(&pair, &other, 9, 28, 6));
+	other.second = "cpu_adam";
+	ck_assert(!latency_pair_of(&pair, &other, 9, 28, 6)); /* of no other rank */
+	other.ranks = 2;
+	ck_assert(latency_pair_of(&pair, &other, 9, 28, 6));
+}
+END_TEST
+
+/* ---- in the simulator */
+
+static struct plain plain;
+
+static void setup(void)
+{
+	plain_machine(&plain.hw);
+	plain.workload.batch.gpus = 1;
+	plain_set(&plain, 6);
+	plain.hw.dram_latency_Bps = 200e9;
+	plain.hw.h2d_dram_load = 0.5;
+	plain.hw.d2h_dram_load = 0.9;
+	plain.hw.h2d_latency_frac = 0.2;
+	plain.hw.d2h_latency_frac = 0;
+	plain_refresh(&plain);
+}
+
+/* Adam beside a D2H copy: the shares are those of the law. */
+START_TEST(shares_follow_the_law)
+{
+	struct arena arena = {0};
+	struct shares shares;
+	const struct op_class *const adam = &plain.cost.classes[OP_CPU_ADAM], *const d2h = &plain.cost.classes[OP_D2H];
+	const struct running running[] = {{OP_CPU_ADAM, 0}, {OP_D2H, 0}};
+	const struct latency_user users[] = {{adam->dram_Bps, 1}, {0.9 * d2h->dram_Bps, 0}};
+	double speeds[2], expected[2];
+	uint8_t limits[2];
+	shares_init(&shares, &sharing_fluid, &plain.cost, 1, &arena);
+	shares_allocate(&shares, speeds, limits, running, 2, &arena);
+	latency_speeds(expected, users, 2, 200e9, 1);
+	assert_rel(speeds[0], expected[0], 1e-12);
+	assert_rel(speeds[1], expected[1], 1e-12);
+	ck_assert_double_lt(speeds[0], 1);
+	ck_assert_uint_eq(limits[0], RES_DRAM);
+	ck_assert_uint_eq(limits[1], RES_N);
+	arena_release(&arena);
+}
+END_TEST
+
+Suite *latency_suite(void);
+Suite *latency_suite(void)
+{
+	Suite *const s = suite_create("latency");
+	TCase *const law = tcase_create("law"), *const fit = tcase_create("fit"), *const simulated = tcase_create("simulated");
+	tcase_add_test(law, two_kernels_slow_each_other);
+	tcase_add_test(law, posted_writes_keep_their_speed);
+	tcase_add_loop_test(law, a_fixed_point, 0, 40);
+	tcase_add_test(fit, the_fit_finds_the_constants);
+	tcase_add_test(fit, without_slowdown_there_is_no_limit);
+	tcase_add_test(fit, cells_that_say_something);
+	tcase_add_checked_fixture(simulated, setup, NULL);
+	tcase_add_test(simulated, shares_follow_the_law);
+	suite_add_tcase(s, law);
+	suite_add_tcase(s, fit);
+	suite_add_tcase(s, simulated);
+	return s;
+}
