@@ -368,8 +368,8 @@ int command_profile(int argc, char **argv, struct err *err)
 	    .usage = "show|check FILE.. | diff A B | merge A B.. [-o OUT] [OPTION]..",
 	    .about = "Shows every number of hardware profiles, checks files, lists what differs between two, or joins the profiles of several\n"
 	             "probe processes of one machine. A profile is a shipped name or a file. check: exit 3 and a message for the first bad\n"
-	             "one. merge: geometric mean of two, median of more, intervals and samples together; \"extra\" is dropped; exit 1 when\n"
-	             "the machines differ.",
+	             "one. merge: geometric mean of two, median of more, intervals and samples together; the constants of DRAM latency are\n"
+	             "fitted anew to the joined grid; \"extra\" is dropped; exit 1 when the machines differ.",
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),
 	    .params = &params};

@@ -19,7 +19,7 @@ static const struct source {
 /* Other profiles of a machine above. */
 static const struct {
 	const char *hw, *of;
-} aliases[] = {{"h200-probed", "h200-vm"}};
+} aliases[] = {{"h200-probed", "h200-vm"}, {"h200-2x-probed", "h200-vm"}};
 
 static double residual(const struct prediction *p, size_t quantity)
 {

@@ -14,10 +14,12 @@ published        speedup        mape      5
 published        stride         loss      2
 h200             update_s       mape      7
 h200             update_s       p90      16
-h200-probe-runs  update_s       mape      5.5
+h200-probe-runs  update_s       mape      5
 h200-probe-runs  update_s       p90      12
+h200-2x-probe-runs update_s     mape      6
+h200-2x-probe-runs update_s     p90      15
 '
-for set in published h200 h200-probe-runs; do
+for set in published h200 h200-probe-runs h200-2x-probe-runs; do
 	dos validate --set $set --format json >$set.json || exit
 	sed -n 's/^  "n_\(.*\)": \([0-9]*\),$/\1 \2/p' $set.json | tr '\n' ' ' | sed "s/^/$set: /; s/ $//"
 	echo

@@ -7,7 +7,7 @@ cat joined.json
 dos profile check ./joined.json
 sed 's/"gpus": 2/"gpus": 4/' a.json >other.json
 dos profile merge ./a.json ./other.json -o none.json; echo "exit $?"
-dos profile merge ./a.json; echo "exit $?"
+dos profile merge ./a.json >single.json; echo "exit $?"
 dos profile show ./a.json --name x; echo "exit $?"
 ls
 echo
