@@ -25,16 +25,17 @@ static char *string_end(char *c, char *end)
 	return c < end ? c + 1 : end;
 }
 
-/* After the comment at c; NULL when there is none. */
+/* After the comment at c; NULL when there is none. A NUL byte ends no text here, so what has one is no comment. */
 static char *comment_end(char *c, char *end)
 {
 	if (*c == '#' || (*c == '/' && c + 1 < end && c[1] == '/')) {
 		char *const line_end = memchr(c, '\n', (size_t)(end - c));
-		return line_end ? line_end : end;
+		char *const after = line_end ? line_end : end;
+		return memchr(c, '\0', (size_t)(after - c)) ? NULL : after;
 	}
 	if (*c != '/' || c + 1 == end || c[1] != '*')
 		return NULL;
-	for (c += 2; c + 1 < end; c++)
+	for (c += 2; c + 1 < end && *c; c++)
 		if (c[0] == '*' && c[1] == '/')
 			return c + 2;
 	return NULL;
