@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Slower tests, run now and then. Included by the Makefile.
 
-.PHONY: analyze coverage memcheck power builds aarch64
+.PHONY: analyze coverage fit-starts memcheck power builds aarch64
 ## analyze: cppcheck, clang-tidy and gcc -fanalyzer, where installed
 analyze: $(GENERATED)
 	$(Q)bash tests/analyze.sh $(BUILD)
@@ -10,6 +10,9 @@ coverage:
 	$(Q)rm -rf build/coverage
 	$(Q)$(MAKE) --no-print-directory CC=gcc BUILD=build/coverage CFLAGS="-O0 --coverage" LDFLAGS=--coverage unit cli
 	$(Q)bash tests/coverage.sh build/coverage
+## fit-starts: how well dos fit predicts unseen strides and another model, from every shipped profile
+fit-starts: $(PROGRAMS)
+	$(Q)PATH=$(abspath $(BIN)):$$PATH bash tests/fit_starts.sh
 ## memcheck: the command-line tests under valgrind, where installed
 memcheck: $(PROGRAMS)
 	$(Q)bash tests/memcheck.sh $(BIN) $(CASES)

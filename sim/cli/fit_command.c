@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim/cli/command.h"
@@ -52,9 +53,9 @@ static const struct opt opts[] = {
 	.offset = offsetof(struct params, noise_frac),
 	.min = 1e-4,
 	.max = 1,
-	.fallback = "2%",
+	.fallback = "5%",
 	.arg = "F",
-	.help = "of a measured value, relative"},
+	.help = "of an update's time, relative; other values in proportion"},
     {.name = "leave-out",
 	.kind = OPT_WORD,
 	.offset = offsetof(struct params, leave),
@@ -279,6 +280,7 @@ static int fit(const struct common *c, const struct params *p, const struct opt_
 	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
 	struct fit_cases cases = {0};
 	struct fit_result result;
+	const clock_t before = clock();
 
 	int code = common_hw(hw, c, arena, err);
 	if (!code)
@@ -292,7 +294,7 @@ static int fit(const struct common *c, const struct params *p, const struct opt_
 	if (code)
 		return code;
 	if (c->is_verbose)
-		common_note(c, "%zu simulations", result.n_trials);
+		common_note(c, "%zu simulations, %.1f s", result.n_trials, (double)(clock() - before) / CLOCKS_PER_SEC);
 	return report_and_write(&result, &cases, &options, c, head, arena, err);
 }
 

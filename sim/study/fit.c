@@ -164,7 +164,7 @@ static void fill_constant(struct fit_constant *k, const struct fit_result *r, co
 	k->param = m->params[p];
 	k->start = fit_param_value(r->start, k->param);
 	k->estimate = fit_param_value(r->hw, k->param);
-	k->prior_log_sd = k->param->prior_sd;
+	k->prior_log_sd = m->prior_sd[p];
 	if (!m->is_free[p])
 		k->log_sd = 0;
 	k->lo = k->estimate * exp(-z_95 * (m->is_free[p] ? k->log_sd : k->prior_log_sd));
@@ -237,7 +237,7 @@ static void fill(struct fit_result *r, struct fit_model *m, struct work *w, cons
 		const bool is_jackknife = options->has_jackknife && w->left.n_fits > 1;
 		k->finding = w->solution.findings[p];
 		k->log_sd = is_jackknife ? jackknife_sd(&w->left, m->n_params, p) : k->finding.sd * r->inflation;
-		k->log_sd = fmin(k->log_sd, m->params[p]->prior_sd);
+		k->log_sd = fmin(k->log_sd, m->prior_sd[p]);
 		fill_constant(k, r, m, w->solution.x, p);
 	}
 	fill_residuals(r, m, w->start, w->fitted, w->left.predicted, arena);

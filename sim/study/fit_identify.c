@@ -13,7 +13,9 @@ const char *const fit_state_names[] = {"yes", "weakly", "at a bound", "no", "wit
 static const double held_ratio = 0.8, weak_ratio = 0.4;
 /* Correlation above which two constants are one, when neither is known well. */
 static const double pair_correlation = 0.95, pair_ratio = 0.3;
-static const double no_effect = 1e-6; /* slope in units of noise and prior */
+/* Of all predictions together, in units of noise, when a constant moves by its prior: the runs say nothing of it below the first, and
+ * cannot but follow the start below the second. */
+static const double no_effect = 1e-6, slight_effect = 0.1;
 
 struct subset {
 	size_t *index; /* [n] of params */
@@ -41,7 +43,7 @@ static gsl_matrix *information(const struct fit_model *m, const double *jacobian
 			double sum = 0;
 			for (size_t i = 0; i < m->n_values; i++)
 				sum += jacobian[i * m->n_params + p] * jacobian[i * m->n_params + q];
-			gsl_matrix_set(A, a, b, sum * m->params[p]->prior_sd * m->params[q]->prior_sd);
+			gsl_matrix_set(A, a, b, sum * m->prior_sd[p] * m->prior_sd[q]);
 		}
 	return A;
 }
@@ -78,7 +80,7 @@ static void find(struct fit_finding *finding, const struct fit_model *m, const g
 {
 	const size_t b = strongest(C, a);
 
-	finding->sd = sqrt(gsl_matrix_get(C, a, a)) * m->params[s->index[a]]->prior_sd;
+	finding->sd = sqrt(gsl_matrix_get(C, a, a)) * m->prior_sd[s->index[a]];
 	finding->partner = b < s->n ? s->index[b] : SIZE_MAX;
 	finding->correlation = b < s->n ? correlation(C, a, b) : 0;
 }
@@ -131,23 +133,26 @@ static bool choose_held(size_t *held, enum fit_state *state, const gsl_matrix *C
 	return worst > 0;
 }
 
-static bool has_effect(const struct fit_model *m, const double *jacobian, size_t p)
+static double effect_of(const struct fit_model *m, const double *jacobian, size_t p)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < m->n_values; i++)
 		sum += jacobian[i * m->n_params + p] * jacobian[i * m->n_params + p];
-	return sqrt(sum) * m->params[p]->prior_sd > no_effect;
+	return sqrt(sum) * m->prior_sd[p];
 }
 
 void fit_identify(
     struct fit_finding *findings, struct fit_model *m, const double *jacobian, const bool *is_needed, struct arena *arena)
 {
-	for (size_t p = 0; p < m->n_params; p++)
-		if (m->is_free[p] && !has_effect(m, jacobian, p)) {
-			m->is_free[p] = false;
-			findings[p] = (struct fit_finding){.state = FIT_NO_EFFECT, .sd = m->params[p]->prior_sd, .partner = SIZE_MAX};
-		}
+	for (size_t p = 0; p < m->n_params; p++) {
+		const double effect = effect_of(m, jacobian, p);
+		if (!m->is_free[p] || effect > slight_effect || is_needed[p])
+			continue;
+		m->is_free[p] = false;
+		findings[p] = (struct fit_finding){.state = effect > no_effect ? FIT_HELD : FIT_NO_EFFECT, .sd = m->prior_sd[p],
+		    .partner = SIZE_MAX};
+	}
 	for (bool is_done = false; !is_done;) {
 		const struct subset s = free_ones(m, arena);
 		if (s.n == 0)

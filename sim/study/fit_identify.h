@@ -2,9 +2,9 @@
  *
  * fit_identify: what a set of runs says of each constant, from the slopes of all predictions (fit_model_jacobian).
  *
- * With S = diag(prior_sd) and J the slopes over noise, the information of the runs in units of the prior is A = S J'J S; the posterior
- * covariance of the logarithms is S (A + I)^-1 S. Eigenvalues of A are squares of singular values of J S: above 1 a combination of
- * constants is known better from the runs than before them.
+ * With S = diag(prior_sd), the widths of the priors about the solution, and J the slopes over noise, the information of the runs in
+ * units of the prior is A = S J'J S; the posterior covariance of the logarithms is S (A + I)^-1 S. Eigenvalues of
+ * A are squares of singular values of J S: above 1 a combination of constants is known better from the runs than before them.
  */
 #ifndef SIM_STUDY_FIT_IDENTIFY_H
 #define SIM_STUDY_FIT_IDENTIFY_H

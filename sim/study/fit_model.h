@@ -4,9 +4,9 @@
  * nonlinear least squares). Predictions are complete simulations.
  *
  * Unknown x_j: logarithm of the constant over its start. Minimised over the free ones, with s the relative noise of a measurement,
- *     sum_i rho( log(predicted_i / measured_i) / s ) + sum_j (x_j / prior_sd_j)^2
- * rho(r) = r^2, or for l1 the smooth 2 c^2 (sqrt(1 + (r/c)^2) - 1), which grows like |r| where a run is an outlier. Outside its bounds
- * a constant stays at the bound and a steep term brings x back.
+ *     sum_i rho( log(predicted_i / measured_i) / s ) + sum_j prior_j(x_j)^2
+ * prior_j: fit_prior_root. rho(r) = r^2, or for l1 the smooth 2 c^2 (sqrt(1 + (r/c)^2) - 1), which grows like |r| where a run
+ * is an outlier. Outside its bounds a constant stays at the bound and a steep term brings x back.
  *
  * Ownership: borrows start and cases; scratch memory is its own until fit_model_release.
  */
@@ -14,7 +14,7 @@
 #define SIM_STUDY_FIT_MODEL_H
 
 #include "sim/study/fit_cases.h"
-#include "sim/study/fit_param.h"
+#include "sim/study/fit_prior.h"
 
 struct fit_value {
 	size_t case_idx;
@@ -26,6 +26,8 @@ struct fit_model {
 	const struct hwprofile *start;
 	const struct fit_param *const *params; /* [n_params] */
 	size_t n_params;
+	struct fit_prior *priors; /* [n_params] */
+	double *prior_sd; /* [n_params], where the last fit_model_jacobian was */
 	const struct fit_case *cases;
 	size_t n_cases;
 	struct fit_value *values; /* [n_values] */
@@ -51,7 +53,7 @@ int fit_model_predict(double *predicted, struct fit_model *model, const double *
 /* jacobian[value * n_params + param] = d log(predicted) / dx / noise, weighted as the loss does at x; 0 for values left out. All constants,
  * held ones too. */
 void fit_model_jacobian(double *jacobian, struct fit_model *model, const double *x);
-/* Sum of rho over the values that count, and of the whole with priors. */
+/* Sum of rho over the values that count, and of the whole with all priors. */
 double fit_model_misfit(struct fit_model *model, const double *x);
 double fit_model_cost(struct fit_model *model, const double *x);
 

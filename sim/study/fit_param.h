@@ -4,7 +4,7 @@
  *
  * Invariant: a constant's name is that of its value or curve; what follows it is scaled alike, so that ratios which no run tells
  * apart (Adam and its unscale) stay those of the start. Factors are natural logarithms: 0 is the start. prior_sd is what is
- * believed before any run is seen: the standard deviation of that logarithm.
+ * believed of a machine of a known kind before any run is seen: the standard deviation of that logarithm (fit_prior.h has the rest).
  */
 #ifndef SIM_STUDY_FIT_PARAM_H
 #define SIM_STUDY_FIT_PARAM_H

@@ -2,8 +2,9 @@
  *
  * fit_solve: the constants that explain the runs best, from several starts, with what is not identified held at the start.
  *
- * Order: solve with all constants free; judge them by the slopes there; hold what is not identified, as long as that costs next to
- * nothing; solve again, until nothing more is held. Deterministic.
+ * Order: find the valley from several starts, all constants free and as wide as their class; solve there with what the start says of
+ * itself, unless the runs contradict it; judge the constants by the slopes; hold what is not identified, as long as that costs next to nothing; solve again, until
+ * nothing more is held. Deterministic.
  */
 #ifndef SIM_STUDY_FIT_SOLVE_H
 #define SIM_STUDY_FIT_SOLVE_H

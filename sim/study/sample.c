@@ -48,7 +48,7 @@ static bool is_byte_count(const char *name)
 	return strcmp(name, "dram_bytes_per_dma_byte") == 0 || (length > tail && strcmp(name + length - tail, suffix) == 0);
 }
 
-static double log_sd(const struct hw_meta *meta, const char *name)
+double sample_log_sd(const struct hw_meta *meta, const char *name)
 {
 	if (meta->lo > 0 && meta->hi >= meta->lo)
 		return log(meta->hi / meta->lo) / interval_sds;
@@ -68,7 +68,7 @@ static void add_value(struct sampler *s, const struct hwprofile *hw, size_t inde
 {
 	const struct hw_meta *const meta = &hw->value_meta[index];
 	const double value = value_of(hw, index);
-	struct sample_field field = {.index = index, .log_sd = log_sd(meta, hw_value_fields[index].name), .value = value};
+	struct sample_field field = {.index = index, .log_sd = sample_log_sd(meta, hw_value_fields[index].name), .value = value};
 
 	if (meta->kind == HW_KIND_DEFAULT || is_fixed(hw_value_fields[index].name) || !(value > 0) || !isfinite(value))
 		return;
@@ -86,7 +86,7 @@ void sampler_init(struct sampler *s, const struct hwprofile *hw, unsigned long l
 	for (size_t i = 0; i < HW_N_VALUES; i++)
 		add_value(s, hw, i);
 	for (size_t i = 0; i < HW_N_CURVES; i++) {
-		const double sd = log_sd(&hw->curve_meta[i], hw_curve_fields[i].name);
+		const double sd = sample_log_sd(&hw->curve_meta[i], hw_curve_fields[i].name);
 		if (hw->curve_meta[i].kind != HW_KIND_DEFAULT && sd > 0)
 			s->fields[s->n_fields++] = (struct sample_field){.is_curve = true, .index = i, .log_sd = sd};
 	}

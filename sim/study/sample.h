@@ -41,6 +41,8 @@ struct sampler {
 	size_t n_conditions; /* values of recorded runs that the draws agree with (sample_fit.h) */
 };
 
+/* Standard deviation of the logarithm of a value or curve by what its file says. */
+double sample_log_sd(const struct hw_meta *meta, const char *name);
 /* Independent fields. */
 void sampler_init(struct sampler *sampler, const struct hwprofile *hw, unsigned long long seed, struct arena *arena);
 /* Draw `index` of the sampler's profile, or of a scaled copy: its factors on hw. */
