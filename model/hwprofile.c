@@ -39,6 +39,21 @@ static const struct curve *curve_at(const struct hwprofile *hw, size_t offset)
 
 /* ---- checks */
 
+double hw_value_least(const struct hw_field *field)
+{
+	static const struct {
+		size_t offset;
+		double least;
+	} absent_at_0[] = {{offsetof(struct hwprofile, h2d_weight), 0.01}, {offsetof(struct hwprofile, d2h_weight), 0.01},
+	    {offsetof(struct hwprofile, dram_latency_Bps), 1e6}, {offsetof(struct hwprofile, network_Bps), 1},
+	    {offsetof(struct hwprofile, adam_downscale_corun_frac), 1e-3}};
+
+	for (size_t i = 0; i < sizeof(absent_at_0) / sizeof(absent_at_0[0]); i++)
+		if (field->offset == absent_at_0[i].offset)
+			return absent_at_0[i].least;
+	return field->min;
+}
+
 static int check_fields(const struct hwprofile *hw, const struct hw_field *fields, size_t n, const char *section,
     const char *name, struct err *err)
 {
@@ -48,6 +63,9 @@ static int check_fields(const struct hwprofile *hw, const struct hw_field *field
 		if (!is_unlimited && !(value >= fields[i].min && value <= fields[i].max))
 			return err_set(err, STATUS_INPUT, "%s: /%s/%s: %.10g is outside %.10g .. %.10g", name, section,
 			    fields[i].name, value, fields[i].min, fields[i].max);
+		if (value > 0 && value < hw_value_least(&fields[i]))
+			return err_set(err, STATUS_INPUT, "%s: /%s/%s: %.10g; 0, or from %.10g to %.10g, would be accepted", name,
+			    section, fields[i].name, value, hw_value_least(&fields[i]), fields[i].max);
 	}
 	return 0;
 }

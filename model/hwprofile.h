@@ -207,6 +207,8 @@ extern const struct hw_field hw_node_fields[];
 extern const size_t hw_n_node_fields;
 extern const struct hw_field hw_value_fields[];
 extern const size_t hw_n_value_fields;
+/* Least positive value: min, or more where 0 says that there is none and less would be a rate at which nothing ends. */
+double hw_value_least(const struct hw_field *field);
 struct hw_curve_field {
 	const char *name;
 	enum curve_kind kind;

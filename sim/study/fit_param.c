@@ -183,7 +183,7 @@ static void narrow(double *lo, double *hi, const struct hwprofile *start, const 
 
 	if (!(at > 0))
 		return;
-	*lo = fmax(*lo, log(hw_value_fields[value].min / at));
+	*lo = fmax(*lo, log(hw_value_least(&hw_value_fields[value]) / at));
 	*hi = fmin(*hi, log(hw_value_fields[value].max / at));
 }
 

@@ -127,7 +127,7 @@ void sample_multiply(struct hwprofile *hw, const struct sample_field *field, dou
 	}
 	const struct hw_field *const about = &hw_value_fields[field->index];
 	double *const value = value_at(hw, field->index);
-	*value = fmin(fmax(*value * factor, about->min), about->max);
+	*value = fmin(fmax(*value * factor, hw_value_least(about)), about->max);
 }
 
 /* What holds between numbers (hwprofile_check). */

@@ -146,6 +146,26 @@ START_TEST(raw_samples)
 }
 END_TEST
 
+/* However wide an interval, a draw ends nowhere near the 0 that says "not there". */
+START_TEST(near_nothing)
+{
+	static const struct {
+		const char *name;
+		double least;
+	} wanted[] = {{"h2d_weight", 0.01}, {"d2h_weight", 0.01}, {"dram_latency_Bps", 1e6}, {"network_Bps", 1}, {"dram_Bps", 1e6}};
+
+	for (size_t i = 0; i < N_ELEMENTS(wanted); i++) {
+		struct sample_field field = {0};
+		while (strcmp(hw_value_fields[field.index].name, wanted[i].name) != 0)
+			field.index++;
+		double *const value = (double *)(void *)((char *)&hw + hw_value_fields[field.index].offset);
+		*value = 50;
+		sample_multiply(&hw, &field, 1e-300);
+		ck_assert_double_eq(*value, wanted[i].least);
+	}
+}
+END_TEST
+
 /* Knowing the sum of two log factors leaves their difference as it was: sd s / sqrt(2) each, and they are opposite. */
 START_TEST(observed_sum)
 {
@@ -246,6 +266,7 @@ Suite *sample_suite(void)
 	tcase_add_test(core, draws_depend_on_seed_and_index);
 	tcase_add_test(core, scaled);
 	tcase_add_test(core, raw_samples);
+	tcase_add_test(core, near_nothing);
 	tcase_add_test(core, observed_sum);
 	tcase_add_test(core, all_shipped_draws_are_profiles);
 	tcase_add_test(core, conditioned);
