@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "model/base/latency.h"
+
 double lanes_beside_s(double alone_s, double kept_frac, double other_alone_s, double other_kept_frac)
 {
 	const double never_alone_s = alone_s / kept_frac;
@@ -47,6 +49,44 @@ static double core_frac(const struct cost *cost, double n_threads, bool is_conte
 	return cost_core_frac(cost, n_runnable, n_threads);
 }
 
+/* A lane that loads DRAM: speed left by its like on other ranks, and what of that while the other lanes load it too. E32 */
+struct loaded {
+	double alone, kept;
+};
+
+enum { LOADED_CPU, LOADED_UP, LOADED_DOWN, LOADED_N };
+
+static void loaded_of(struct loaded loaded[LOADED_N], const struct cost *cost, const struct interleave *how)
+{
+	const enum op_kind kinds[] = {interleave_adam_kind(how), OP_H2D, OP_D2H};
+	struct latency_user users[LOADED_N];
+	double together[LOADED_N];
+	for (size_t i = 0; i < LOADED_N; i++) {
+		const struct op_class *const class = &cost->classes[kinds[i]];
+		users[i] = (struct latency_user){class->dram_load_Bps * class->duplex_frac, class->latency_frac};
+		latency_speeds(&loaded[i].alone, &users[i], 1, cost->dram_limit_Bps, cost->ranks_per_domain);
+	}
+	latency_speeds(together, users, LOADED_N, cost->dram_limit_Bps, cost->ranks_per_domain);
+	for (size_t i = 0; i < LOADED_N; i++)
+		loaded[i].kept = fmin(1, together[i] / loaded[i].alone);
+}
+
+/* The lanes that load DRAM, each slowed while others run; there is no time that DRAM as such takes then. E33 */
+static void slow_down(struct lanes *lanes, const struct loaded loaded[LOADED_N])
+{
+	double *const lane[LOADED_N] = {&lanes->cpu_s, &lanes->h2d_s, &lanes->d2h_s};
+	double alone_s[LOADED_N], most_s[LOADED_N];
+	for (size_t i = 0; i < LOADED_N; i++) {
+		alone_s[i] = *lane[i] / loaded[i].alone;
+		most_s[i] = alone_s[i] / loaded[i].kept;
+	}
+	for (size_t i = 0; i < LOADED_N; i++) {
+		const double others_s = fmax(most_s[(i + 1) % LOADED_N], most_s[(i + 2) % LOADED_N]);
+		*lane[i] = lanes_beside_s(alone_s[i], loaded[i].kept, others_s, 1);
+	}
+	lanes->dram_s = 0;
+}
+
 void lanes_of(struct lanes *lanes, const struct cost *cost, const struct interleave *how, const struct lanes_split *split,
     bool is_contended)
 {
@@ -70,6 +110,11 @@ void lanes_of(struct lanes *lanes, const struct cost *cost, const struct interle
 		return;
 	lanes->dram_s =
 	    cost->ranks_per_domain * (n_cpu * cpu->cpu_dram_bytes + n_gpu * gpu->gpu_dram_bytes) / cost->dram_Bps; /* E17 */
+	if (cost->hw->dram_latency_Bps > 0) {
+		struct loaded loaded[LOADED_N];
+		loaded_of(loaded, cost, how);
+		slow_down(lanes, loaded);
+	}
 	lanes->root_s = cost->ranks_per_root * (n_cpu * cpu->cpu_root_bytes + n_gpu * gpu->gpu_root_bytes) / cost->root_Bps;
 }
 

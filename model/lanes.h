@@ -4,7 +4,8 @@
  * The largest lane is the steady-state time of the stretch; it is also what limits.
  *
  * Without contention DRAM is infinite and the two directions of the link are independent (the paper's idle link), so the lanes are
- * the limit of the recurrence. With it they are lower bounds of the fluid simulation.
+ * the limit of the recurrence. With it they are lower bounds of the fluid simulation, where DRAM is divided (E17); by its latency
+ * (E33) they are estimates.
  */
 #ifndef MODEL_LANES_H
 #define MODEL_LANES_H

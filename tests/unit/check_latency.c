@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "model/lanes.h"
 #include "sim/shares.h"
 #include "tests/unit/plain_machine.h"
 #include "tests/unit/test_util.h"
@@ -156,6 +157,32 @@ static void setup(void)
 	plain_refresh(&plain);
 }
 
+/* Half of 10 subgroups streamed: E21's lanes, each slowed while the longest of the other two runs. */
+START_TEST(lanes_are_slowed_by_each_other) /* E33 */
+{
+	plain_set(&plain, 10);
+	const struct interleave how = plain_hybrid(10, 3, NULL);
+	const struct op_class *const classes = plain.cost.classes;
+	const double up_frac = classes[OP_H2D].duplex_frac, down_frac = classes[OP_D2H].duplex_frac;
+	const struct latency_user users[] = {{classes[interleave_adam_kind(&how)].dram_Bps, 1}, {0.5 * up_frac * classes[OP_H2D].dram_Bps, 0.2},
+	    {0.9 * down_frac * classes[OP_D2H].dram_Bps, 0}};
+	struct lanes free, loaded;
+	double x[3];
+	latency_speeds(x, users, 3, 200e9, 1);
+	lanes_fraction(&loaded, &plain.cost, &plain.workload, &how, 0.5, true);
+	plain.hw.dram_latency_Bps = 0;
+	plain_refresh(&plain);
+	lanes_fraction(&free, &plain.cost, &plain.workload, &how, 0.5, true);
+	ck_assert_double_gt(free.dram_s, 0);
+	ck_assert_double_eq(loaded.dram_s, 0);
+	const double up_s = free.h2d_s / x[1], down_s = free.d2h_s / x[2], cpu_s = free.cpu_s / x[0];
+	assert_rel(loaded.cpu_s, fmin(cpu_s, free.cpu_s + (1 - x[0]) * fmax(up_s, down_s)), 1e-12);
+	assert_rel(loaded.h2d_s, fmin(up_s, free.h2d_s + (1 - x[1]) * fmax(cpu_s, down_s)), 1e-12);
+	assert_rel(loaded.d2h_s, free.d2h_s, 1e-12);
+	ck_assert_double_gt(loaded.cpu_s, 1.1 * free.cpu_s);
+}
+END_TEST
+
 /* Adam beside a D2H copy: the shares are those of the law. */
 START_TEST(shares_follow_the_law)
 {
@@ -191,6 +218,7 @@ Suite *latency_suite(void)
 	tcase_add_test(fit, cells_that_say_something);
 	tcase_add_checked_fixture(simulated, setup, NULL);
 	tcase_add_test(simulated, shares_follow_the_law);
+	tcase_add_test(simulated, lanes_are_slowed_by_each_other);
 	suite_add_tcase(s, law);
 	suite_add_tcase(s, fit);
 	suite_add_tcase(s, simulated);
