@@ -70,7 +70,10 @@ enum copy_kind { COPY_H2D, COPY_D2H };
 /* Copies of `bytes` each through host memory of the pool; bytes per second. `device` counts from 0. */
 struct measured copy_measured(
     struct gpu_activity *activity, struct harness *harness, int device, enum copy_kind kind, size_t bytes);
-/* The same from ordinary memory (`host`), one at a time. */
+/* The same on the GPU of a rank through that rank's memory, so that no two ranks touch the same; device: as much of that GPU's. */
+struct measured copy_rank_measured(struct gpu_activity *activity, struct harness *harness, int rank, enum copy_kind kind,
+    size_t bytes, char *device);
+/* The same as the first from ordinary memory (`host`), one at a time. */
 struct measured pageable_measured(
     struct gpu_activity *activity, struct harness *harness, enum copy_kind kind, size_t bytes, char *host);
 

@@ -15,17 +15,6 @@ struct rank_activities {
 	struct gpu_activity in, out;
 };
 
-static struct measured copy_of_rank(
-    struct gpu_activity *activity, struct harness *harness, int rank, enum copy_kind kind, char *device)
-{
-	const struct pool *const pool = &harness->rank_pools[rank];
-	struct measured measured = copy_measured(activity, harness, rank, kind, COPY_BYTES);
-	activity->host = kind == COPY_H2D ? pool->dma_in : pool->dma_out;
-	activity->host_bytes = pool->copy_bytes;
-	activity->device = device;
-	return measured;
-}
-
 /* Adam of every rank, with the copies named, on every GPU. */
 static void measure_all(struct harness *harness, const struct probe_case *probe_case, struct rank_activities ranks[],
     char *const devices[], int threads, const char *with)
@@ -37,9 +26,9 @@ static void measure_all(struct harness *harness, const struct probe_case *probe_
 		const size_t first = n;
 		measured[n++] = cpu_rank_measured(&ranks[i].cpu, harness, CPU_ADAM, i, threads);
 		if (strcmp(with, "all+h2d") == 0 || strcmp(with, "all+duplex") == 0)
-			measured[n++] = copy_of_rank(&ranks[i].in, harness, i, COPY_H2D, devices[2 * i]);
+			measured[n++] = copy_rank_measured(&ranks[i].in, harness, i, COPY_H2D, COPY_BYTES, devices[2 * i]);
 		if (strcmp(with, "all+d2h") == 0 || strcmp(with, "all+duplex") == 0)
-			measured[n++] = copy_of_rank(&ranks[i].out, harness, i, COPY_D2H, devices[2 * i + 1]);
+			measured[n++] = copy_rank_measured(&ranks[i].out, harness, i, COPY_D2H, COPY_BYTES, devices[2 * i + 1]);
 		for (size_t j = first; j < n; j++) {
 			measured[j].with = with;
 			measured[j].with_x = i;

@@ -223,26 +223,30 @@ const struct probe_case case_link_flush = {
 
 /* ---- several GPUs, pinning */
 
+/* Each GPU through its rank's memory: two engines that write the same lines at once wait for each other. */
 static void run_link_all_gpus(struct harness *harness, const struct probe_case *probe_case)
 {
 	struct gpu_activity activities[ACTIVITIES_MAX];
 	struct measured measured[ACTIVITIES_MAX] = {0};
+	char *devices[ACTIVITIES_MAX];
+	struct err err = {0};
 	const int n = harness->n_gpus < ACTIVITIES_MAX / 2 ? harness->n_gpus : ACTIVITIES_MAX / 2;
-	if (n < 2) {
-		harness_waive(harness, probe_case, "one GPU");
+	if (n < 2 || harness_rank_pools(harness, &err)) {
+		harness_waive(harness, probe_case, n < 2 ? "one GPU" : err.text);
 		return;
 	}
 	for (int i = 0; i < 2 * n; i++) {
 		const enum copy_kind kind = i % 2 ? COPY_D2H : COPY_H2D;
-		measured[i] = copy_measured(&activities[i], harness, i / 2, kind, LARGE_COPY_BYTES);
 		gpu_use(harness->gpus[i / 2]);
-		activities[i].device = gpu_alloc(harness->gpus[i / 2], activities[i].host_bytes);
+		devices[i] = gpu_alloc(harness->gpus[i / 2], harness->rank_pools[i / 2].copy_bytes);
+		measured[i] = copy_rank_measured(&activities[i], harness, i / 2, kind, LARGE_COPY_BYTES, devices[i]);
 		measured[i].with = "all";
 		measured[i].with_x = i / 2;
 	}
 	harness_measure(harness, probe_case, "64 MiB both ways on every GPU", measured, 2 * (size_t)n);
 	for (int i = 0; i < 2 * n; i++)
-		gpu_free(harness->gpus[i / 2], activities[i].device);
+		gpu_free(harness->gpus[i / 2], devices[i]);
+	gpu_use(harness->gpus[0]);
 }
 const struct probe_case case_link_all_gpus = {
     "all_gpus_bidirectional_memcpy_ce", "copies both ways on all GPUs at once", CASE_GPU, run_link_all_gpus};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * A device for the tests: the host's memory, every operation done when it is enqueued. An operation enqueued before what it
  * depends on thus gives wrong results. Two devices; never part of dos-probe. */
-#include "probe/cuda/cuda_cases.h"
+#include "probe/cuda_fake.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,24 @@
 
 struct gpu {
 	int device;
+	struct fake_range read, written; /* each by one thread, as a copy engine's queue is */
 };
+
+struct fake_range fake_read(const struct gpu *gpu)
+{
+	return gpu->read;
+}
+
+struct fake_range fake_written(const struct gpu *gpu)
+{
+	return gpu->written;
+}
+
+static void extend(struct fake_range *range, const char *host, size_t bytes)
+{
+	range->begin = !range->begin || host < range->begin ? host : range->begin;
+	range->end = !range->end || host + bytes > range->end ? host + bytes : range->end;
+}
 
 int gpu_count(char *reason, size_t reason_size)
 {
@@ -136,13 +153,15 @@ double gpu_elapsed_s(struct gpu *gpu, struct gpu_event *start, struct gpu_event 
 
 void gpu_h2d(struct gpu *gpu, struct gpu_stream *stream, void *device, const void *host, size_t bytes)
 {
-	(void)gpu, (void)stream;
+	(void)stream;
+	extend(&gpu->read, host, bytes);
 	memcpy(device, host, bytes);
 }
 
 void gpu_d2h(struct gpu *gpu, struct gpu_stream *stream, void *host, const void *device, size_t bytes)
 {
-	(void)gpu, (void)stream;
+	(void)stream;
+	extend(&gpu->written, host, bytes);
 	memcpy(host, device, bytes);
 }
 

@@ -92,6 +92,18 @@ struct measured copy_measured(
 	    .unit = UNIT_BYTES_PER_S};
 }
 
+struct measured copy_rank_measured(struct gpu_activity *activity, struct harness *harness, int rank, enum copy_kind kind,
+    size_t bytes, char *device)
+{
+	const struct pool *const pool = &harness->rank_pools[rank];
+	const size_t fitting = bytes < pool->copy_bytes ? bytes : pool->copy_bytes;
+	const struct measured measured = copy_measured(activity, harness, rank, kind, fitting);
+	activity->host = kind == COPY_H2D ? pool->dma_in : pool->dma_out;
+	activity->host_bytes = pool->copy_bytes;
+	activity->device = device;
+	return measured;
+}
+
 struct measured pageable_measured(
     struct gpu_activity *activity, struct harness *harness, enum copy_kind kind, size_t bytes, char *host)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "model/base/latency.h"
 #include "probe/activity.h"
 #include "probe/clock.h"
 #include "probe/profile_write.h"
@@ -111,8 +112,21 @@ static void add_result(struct harness *harness, const char *key, const char *wha
 	harness_record(harness, &probe_case, "point", &measured, samples, 7);
 }
 
-/* A co-run of Adam and copies, as the contention grid records one: speeds by the model of `truth`. */
-static void add_corun(struct harness *harness, const struct fluid_constants *truth, double threads, bool has_h2d, bool has_d2h)
+/* Speeds of the flows of a cell by the law of loaded latency. */
+static void latency_speeds_of(double speeds[FLUID_FLOWS_MAX], const struct fluid_cell *cell, const struct latency_constants *c)
+{
+	struct latency_user users[FLUID_FLOWS_MAX];
+	for (size_t i = 0; i < cell->n_flows; i++) {
+		const double follows_frac[] = {1, c->h2d_follows_frac, c->d2h_follows_frac}, load[] = {1, c->h2d_load, c->d2h_load};
+		const enum fluid_kind kind = cell->flows[i].kind;
+		users[i] = (struct latency_user){load[kind] * cell->flows[i].demand_Bps, follows_frac[kind]};
+	}
+	latency_speeds(speeds, users, cell->n_flows, c->limit_Bps, 1);
+}
+
+/* A co-run of Adam and copies, as the contention grid records one: speeds by the model of `truth`, or by that of `latency` if given. */
+static void add_corun(struct harness *harness, const struct fluid_constants *truth, const struct latency_constants *latency,
+    double threads, bool has_h2d, bool has_d2h)
 {
 	static const struct probe_case probe_case = {.key = "contention_copies"};
 	const char *const with = has_h2d && has_d2h ? "duplex" : has_h2d ? "h2d" : has_d2h ? "d2h" : "";
@@ -124,7 +138,10 @@ static void add_corun(struct harness *harness, const struct fluid_constants *tru
 		cell.flows[cell.n_flows++] = (struct fluid_flow){50e9, 1, FLUID_H2D};
 	if (has_d2h)
 		cell.flows[cell.n_flows++] = (struct fluid_flow){50e9, 1, FLUID_D2H};
-	fluid_speeds(speeds, &cell, truth);
+	if (latency)
+		latency_speeds_of(speeds, &cell, latency);
+	else
+		fluid_speeds(speeds, &cell, truth);
 	snprintf(label, sizeof label, "t=%g with %s", threads, with);
 	for (size_t i = 0; i < cell.n_flows; i++) {
 		static const char *const whats[] = {"cpu_adam", "h2d", "d2h"};
@@ -147,11 +164,10 @@ static double value_of(const struct derived *derived, const char *name)
 	return NAN;
 }
 
-START_TEST(weights_by_direction_are_values)
+/* Adam of 4 to 14 threads alone, beside copies of each direction and of both. */
+static struct harness *grid_of(const struct fluid_constants *truth, const struct latency_constants *latency)
 {
-	const struct fluid_constants truth = {120e9, {1, 0.6, 1.3}};
 	struct harness *const harness = calloc(1, sizeof *harness);
-	struct derived *const derived = calloc(1, sizeof *derived);
 	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
 	harness->kernels = &kernels_scalar;
 	harness->n_cpus = 16;
@@ -165,7 +181,15 @@ START_TEST(weights_by_direction_are_values)
 	}
 	for (double threads = 4; threads <= 14; threads += 2)
 		for (int with = 0; with < 4; with++)
-			add_corun(harness, &truth, threads, with & 1, with & 2);
+			add_corun(harness, truth, latency, threads, with & 1, with & 2);
+	return harness;
+}
+
+START_TEST(weights_by_direction_are_values)
+{
+	const struct fluid_constants truth = {120e9, {1, 0.6, 1.3}};
+	struct harness *const harness = grid_of(&truth, NULL);
+	struct derived *const derived = calloc(1, sizeof *derived);
 	derive(derived, harness);
 	assert_rel(value_of(derived, "dram_Bps"), 120e9, 0.02);
 	assert_rel(value_of(derived, "h2d_weight"), 0.6, 0.1);
@@ -176,6 +200,29 @@ START_TEST(weights_by_direction_are_values)
 	ck_assert(dram->lo <= dram->value && dram->value <= dram->hi);
 	assert_has(dram->source, "a copy weight per direction");
 	free(harness->results);
+	free(harness);
+	free(derived);
+}
+END_TEST
+
+START_TEST(loaded_latency_is_values) /* E32 */
+{
+	const struct latency_constants truth = {200e9, 0.5, 0.9, 0.2, 0.05, 0.5};
+	struct harness *const harness = grid_of(NULL, &truth);
+	struct derived *const derived = calloc(1, sizeof *derived);
+	derive(derived, harness);
+	assert_rel(value_of(derived, "dram_latency_Bps"), truth.limit_Bps, 0.01);
+	assert_rel(value_of(derived, "h2d_dram_load"), truth.h2d_load, 0.02);
+	assert_rel(value_of(derived, "d2h_dram_load"), truth.d2h_load, 0.02);
+	ck_assert_double_eq_tol(value_of(derived, "h2d_latency_frac"), truth.h2d_follows_frac, 0.01);
+	ck_assert_double_eq_tol(value_of(derived, "d2h_latency_frac"), truth.d2h_follows_frac, 0.01);
+	ck_assert(!isnan(value_of(derived, "downscale_latency_frac")));
+	ck_assert(!isnan(value_of(derived, "dram_Bps"))); /* the closed form and --hw without E32 use it */
+	free(harness->results);
+	harness->results = NULL;
+	harness->n_results = 0;
+	derive(derived, harness);
+	ck_assert(isnan(value_of(derived, "dram_latency_Bps")));
 	free(harness);
 	free(derived);
 }
@@ -224,6 +271,7 @@ Suite *probe_measure_suite(void)
 	tcase_add_test(core, fit_finds_its_constants);
 	tcase_add_test(core, speeds_fill_the_capacity);
 	tcase_add_test(core, weights_by_direction_are_values);
+	tcase_add_test(core, loaded_latency_is_values);
 	tcase_add_test(core, profile_of_a_machine_without_gpu);
 	suite_add_tcase(suite, core);
 	return suite;

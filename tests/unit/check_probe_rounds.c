@@ -2,7 +2,9 @@
  * Rounds of the probe: the centre over rounds, order and seed, drift, slowdowns of one moment. */
 #include <stdlib.h>
 
+#include "probe/cases.h"
 #include "probe/clock.h"
+#include "probe/cuda_fake.h"
 #include "probe/derive.h"
 #include "probe/rounds.h"
 #include "tests/unit/test_util.h"
@@ -291,6 +293,94 @@ START_TEST(all_gpus_are_one_cell)
 }
 END_TEST
 
+/* What every rank runs at once is a row too, of one rank in the mean, with the number of ranks. */
+START_TEST(all_gpus_are_one_row)
+{
+	static const struct one alone[] = {
+	    {"cpu_adam", "t=8", "cpu_adam", "", 8, 28, {1}, {4e9}, 1},
+	    {"bidirectional_memcpy_ce", "64 MiB", "h2d", "d2h", 64 << 20, 1, {2}, {40e9}, 1},
+	    {"bidirectional_memcpy_ce", "64 MiB", "d2h", "h2d", 64 << 20, 1, {2}, {50e9}, 1},
+	};
+	static const struct one together[] = {
+	    {"contention_gpus", "t=8, all", "cpu_adam", "all", 8, 28, {3}, {3e9}, 1},
+	    {"contention_gpus", "t=8, all+duplex", "cpu_adam", "all+duplex", 8, 28, {4}, {2e9}, 1},
+	    {"contention_gpus", "t=8, all+duplex", "h2d", "all+duplex", 64 << 20, 1, {4}, {20e9}, 1},
+	    {"contention_gpus", "t=8, all+duplex", "d2h", "all+duplex", 64 << 20, 1, {4}, {30e9}, 1},
+	};
+	struct harness *const harness = harness_new();
+	struct derived *const derived = calloc(1, sizeof *derived);
+	for (size_t i = 0; i < N_ELEMENTS(alone); i++)
+		add(harness, &alone[i]);
+	for (size_t i = 0; i < N_ELEMENTS(together); i++) {
+		for (int rank = 0; rank < 2; rank++) { /* the second rank's Adam 20 % faster, its copies 10 % slower */
+			const struct one *const one = &together[i];
+			const bool is_cpu = one->bytes > 1;
+			const double rate = one->rates[0] * (rank == 0 ? 1 : is_cpu ? 1.2 : 0.9);
+			harness_record(harness, &(struct probe_case){.key = together[0].key}, one->label,
+			    &(struct measured){.what = one->what,
+				.with = one->with,
+				.x = one->x,
+				.with_x = rank,
+				.bytes_per_unit = one->bytes,
+				.unit = is_cpu ? UNIT_PARAMS_PER_S : UNIT_BYTES_PER_S},
+			    &rate, 1);
+		}
+	}
+	derive(derived, harness);
+	ck_assert_uint_eq(derived->n_corun, 2);
+	const struct derived_corun *const adam = &derived->corun[0], *const duplex = &derived->corun[1];
+	ck_assert_str_eq(adam->second, "cpu_adam");
+	ck_assert_double_eq(adam->ranks, 2);
+	ck_assert_double_eq(adam->second_threads, 8);
+	assert_rel(adam->first_alone, 4e9, 1e-12);
+	assert_rel(adam->first_together, 3.3e9, 1e-12);
+	assert_rel(adam->second_together, 3.3e9, 1e-12);
+	ck_assert_str_eq(duplex->second, "duplex");
+	ck_assert_double_eq(duplex->ranks, 2);
+	ck_assert_double_eq(duplex->second_threads, 0);
+	assert_rel(duplex->first_together, 2.2e9, 1e-12);
+	assert_rel(duplex->second_alone, 90e9, 1e-12);
+	assert_rel(duplex->second_together, 0.95 * (20e9 + 30e9), 1e-12);
+	harness_free(harness);
+	free(derived);
+}
+END_TEST
+
+static void assert_apart(struct fake_range a, struct fake_range b)
+{
+	ck_assert_ptr_nonnull(a.begin);
+	ck_assert_ptr_nonnull(b.begin);
+	ck_assert(a.end <= b.begin || b.end <= a.begin);
+}
+
+/* Copies on all GPUs at once go through memory of their own: engines that write the same lines are not what is measured. */
+START_TEST(gpus_copy_through_memory_of_their_own)
+{
+	const struct probe_case *const all_cases[] = {&case_link_all_gpus, &case_contention_gpus};
+	for (size_t i = 0; i < N_ELEMENTS(all_cases); i++) {
+		struct harness *const harness = harness_new();
+		topology_read(&harness->topology);
+		harness->quick = true;
+		harness->n_rounds = 1;
+		harness->n_gpus = 2;
+		harness->pool.copy_bytes = 4 << 20;
+		harness->device_bytes = 4 << 20;
+		for (int rank = 0; rank < 2; rank++)
+			harness->gpus[rank] = gpu_open(rank, 0);
+		all_cases[i]->run(harness, all_cases[i]);
+		for (size_t j = 0; j < harness->n_results; j++)
+			ck_assert_int_eq(harness->results[j].status, RESULT_PASSED);
+		ck_assert_uint_ge(harness->n_results, 4);
+		const struct gpu *const *const gpus = (const struct gpu *const *)harness->gpus;
+		assert_apart(fake_written(gpus[0]), fake_written(gpus[1]));
+		assert_apart(fake_read(gpus[0]), fake_read(gpus[1]));
+		assert_apart(fake_read(gpus[0]), fake_written(gpus[1]));
+		harness_close(harness);
+		free(harness);
+	}
+}
+END_TEST
+
 Suite *probe_rounds_suite(void)
 {
 	Suite *const suite = suite_create("probe_rounds");
@@ -304,6 +394,8 @@ Suite *probe_rounds_suite(void)
 	tcase_add_test(core, drift_is_seen);
 	tcase_add_test(slowdown, slowdown_is_of_one_moment);
 	tcase_add_test(slowdown, all_gpus_are_one_cell);
+	tcase_add_test(slowdown, all_gpus_are_one_row);
+	tcase_add_test(slowdown, gpus_copy_through_memory_of_their_own);
 	suite_add_tcase(suite, core);
 	suite_add_tcase(suite, slowdown);
 	return suite;
