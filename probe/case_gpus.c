@@ -28,7 +28,8 @@ static void measure_all(struct harness *harness, const struct probe_case *probe_
 		if (strcmp(with, "all+h2d") == 0 || strcmp(with, "all+duplex") == 0)
 			measured[n++] = copy_rank_measured(&ranks[i].in, harness, i, COPY_H2D, COPY_BYTES, devices[2 * i]);
 		if (strcmp(with, "all+d2h") == 0 || strcmp(with, "all+duplex") == 0)
-			measured[n++] = copy_rank_measured(&ranks[i].out, harness, i, COPY_D2H, COPY_BYTES, devices[2 * i + 1]);
+			measured[n++] =
+			    copy_rank_measured(&ranks[i].out, harness, i, COPY_D2H, COPY_BYTES, devices[2 * i + 1]);
 		for (size_t j = first; j < n; j++) {
 			measured[j].with = with;
 			measured[j].with_x = i;

@@ -92,8 +92,8 @@ struct measured copy_measured(
 	    .unit = UNIT_BYTES_PER_S};
 }
 
-struct measured copy_rank_measured(struct gpu_activity *activity, struct harness *harness, int rank, enum copy_kind kind,
-    size_t bytes, char *device)
+struct measured copy_rank_measured(
+    struct gpu_activity *activity, struct harness *harness, int rank, enum copy_kind kind, size_t bytes, char *device)
 {
 	const struct pool *const pool = &harness->rank_pools[rank];
 	const size_t fitting = bytes < pool->copy_bytes ? bytes : pool->copy_bytes;

@@ -28,8 +28,6 @@ static void harness_free(struct harness *harness)
 	free(harness);
 }
 
-/* ---- statistics */
-
 START_TEST(centre_is_the_mean_of_medians)
 {
 	/* medians 10, 20, 33; mean 21; standard error sqrt(((11^2 + 1 + 12^2) / 2) / 3), times t of 2 degrees of freedom */
