@@ -110,7 +110,7 @@
 struct hw_corun {
 	char first[32], second[32]; /* "cpu_adam", "cpu_downscale", "h2d", "d2h", "duplex", "gemm", "spin" */
 	double first_threads, second_threads; /* 0 for copies */
-	double first_alone, first_together; /* rates, unit of the activity */
+	double first_alone, first_together; /* rates, unit of the activity; together at least a thousandth of alone */
 	double second_alone, second_together;
 	double ranks; /* that did the same at once, all of them; 0 or 1: one alone */
 };

@@ -116,23 +116,29 @@ static int read_activity(char *to, const struct reader *r, const json_node *cell
 	    "\"%s\": cpu_adam, cpu_downscale, h2d, d2h, duplex, gemm or spin would be accepted", to);
 }
 
+/* Beside others at least a thousandth of alone: what stood still, or nearly, was not measured, and would never end. */
+static int read_rate(double *rate, const struct reader *r, const json_node *node, const char *key, const double *alone)
+{
+	return json_number(rate, r->doc, node, key, alone ? 1e-3 * *alone : 1e-6, 1e18, r->err);
+}
+
 static int read_cell(struct hw_corun *cell, const struct reader *r, const json_node *node)
 {
 	static const char *const keys[] = {"first", "second", "first_threads", "second_threads", "first_alone",
 	    "first_together", "second_alone", "second_together", "ranks", NULL};
-	double *const numbers[] = {&cell->first_threads, &cell->second_threads, &cell->first_alone, &cell->first_together,
-	    &cell->second_alone, &cell->second_together};
+	double *const threads[] = {&cell->first_threads, &cell->second_threads};
+	double *const rates[] = {&cell->first_alone, &cell->first_together, &cell->second_alone, &cell->second_together};
 	int rc = json_only_keys(r->doc, node, keys, r->err);
 
 	if (rc == 0)
 		rc = read_activity(cell->first, r, node, keys[0]);
 	if (rc == 0)
 		rc = read_activity(cell->second, r, node, keys[1]);
-	for (size_t i = 0; rc == 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		const bool is_threads = i < 2; /* optional: 0 for copies */
-		if (!is_threads || json_get(node, keys[i + 2]))
-			rc = json_number(numbers[i], r->doc, node, keys[i + 2], 0, is_threads ? 4096 : 1e18, r->err);
-	}
+	for (size_t i = 0; rc == 0 && i < 2; i++)
+		if (json_get(node, keys[i + 2])) /* optional: 0 for copies */
+			rc = json_number(threads[i], r->doc, node, keys[i + 2], 0, 4096, r->err);
+	for (size_t i = 0; rc == 0 && i < 4; i++)
+		rc = read_rate(rates[i], r, node, keys[i + 4], i % 2 ? rates[i - 1] : NULL);
 	if (rc == 0 && json_get(node, "ranks"))
 		rc = json_number(&cell->ranks, r->doc, node, "ranks", 1, 4096, r->err);
 	return rc;

@@ -114,9 +114,16 @@ static size_t copies_after(const struct harness *harness, size_t i, const struct
 	return n;
 }
 
+/* What nearly stood still was not measured; a profile with it would be refused. */
+static bool has_run(double alone, double together)
+{
+	return alone > 0 && together >= 1e-3 * alone;
+}
+
 static void add_row(struct derived *derived, const struct derived_corun *row)
 {
-	if (derived->n_corun < DERIVED_CORUN_MAX && row->first_alone > 0 && row->second_alone > 0)
+	if (derived->n_corun < DERIVED_CORUN_MAX && has_run(row->first_alone, row->first_together) &&
+	    has_run(row->second_alone, row->second_together))
 		derived->corun[derived->n_corun++] = *row;
 }
 

@@ -132,6 +132,9 @@ static const struct {
     {"\"first\": \"cpu_adam\",", "", "\"first\" is missing"},
     {"\"first_alone\": 3e9,", "", "\"first_alone\" is missing"},
     {"\"first_alone\": 3e9,", "\"first_alone\": -3e9,", "/corun/0/first_alone: "},
+    {"\"first_alone\": 3e9,", "\"first_alone\": 0,", "/corun/0/first_alone: 0 is outside 1e-06 .. 1e+18"},
+    {"\"first_alone\": 3e9,", "\"first_alone\": 1e18,", "/corun/0/first_together: "},
+    {"\"second_together\": 45e9", "\"second_together\": 49e6", "/corun/0/second_together: 49000000 is outside 50000000 .. 1e+18"},
     {"\"first_threads\": 8", "\"first_thread\": 8", "/corun/0/first_thread: unknown key; did you mean \"first_threads\"?"},
     {"\"corun\": [", "\"corun\": [7, ", "/corun/0: an object is expected"},
 };
