@@ -120,6 +120,7 @@ static int be_sure(struct plan_report *r, struct arena *arena, struct err *err)
 		return r->common->has_uncertainty ? code : 0;
 	u->n_samples = r->common->has_uncertainty ? u->n_samples : default_samples(r);
 	u->n_workers = r->plan->query.n_workers;
+	u->gpu_kept_frac = r->allowance_frac;
 	r->sure = sure;
 	return plan_sure_find(sure, r->plan, &r->near, &r->pay, u, arena, err);
 }

@@ -118,7 +118,7 @@ static void print_sure(FILE *out, const struct plan_report *r, struct arena *are
 	fprintf(out, ", %s to %s tokens/s with 90 %% probability: profile +- %s, model +- %s\n", plan_report_rate(t.a, tokens / v->hi),
 	    plan_report_rate(t.b, tokens / v->lo), units_print(t.c, UNIT_FRAC, v->parameter_frac),
 	    units_print(t.d, UNIT_FRAC, v->discrepancy_frac));
-	fprintf(out, "%-*sbest of the policies in %s of %zu draws, better than every change below in %s, fits in %s\n", LABEL, "",
+	fprintf(out, "%-*sbest of the policies in %s of %zu draws, better than every change below in %s; fits with %s probability\n", LABEL, "",
 	    outcome_share(o->p_best, arena), r->sure->uncertainty->n_samples, outcome_share(r->sure->p_best_unchanged, arena),
 	    outcome_share(o->p_fits, arena));
 }

@@ -92,6 +92,7 @@ struct draws {
 	size_t n;
 	double *values; /* [QUANTITY_N][n][n_samples] */
 	double *times_s; /* [n_samples][n]: compared_s, INFINITY when it does not fit */
+	double *p_fits; /* [n_samples][n] */
 };
 
 static void keep(double values[QUANTITY_N], const struct metrics *m)
@@ -111,6 +112,17 @@ static double compared_s(const struct metrics *m, const struct batch *b)
 	const double n_sequences = b->mbs * b->grad_accum;
 
 	return n_sequences > 0 ? m->iteration_s / n_sequences : m->iteration_s;
+}
+
+/* E31. The pinned limit is of the same bytes as the host's. */
+static double probability_fits(const struct metrics *m, const struct hwprofile *hw, const struct uncertainty *u)
+{
+	const struct discrepancy *const off = &u->discrepancy;
+	const double gpu_bytes = hw->gpu_memory_bytes / (1 - u->gpu_kept_frac);
+	const double host_bytes = fmin(hw->host_memory_bytes, hw->pinned_max_bytes);
+
+	return interval_cdf(&m->gpu_peak_bytes, 1, off->log_sd[QUANTITY_GPU_PEAK], gpu_bytes) *
+	    interval_cdf(&m->host_peak_bytes, 1, off->log_sd[QUANTITY_HOST_PEAK], host_bytes);
 }
 
 /* All alternatives on one draw. */
@@ -134,6 +146,7 @@ static void run_draw(void *context, size_t draw, size_t worker)
 		if (has_run)
 			keep(values, &metrics);
 		d->times_s[draw * d->n + i] = has_run && metrics.fits ? compared_s(&metrics, &input.batch) : INFINITY;
+		d->p_fits[draw * d->n + i] = has_run ? probability_fits(&metrics, hw, d->u) : 0;
 		for (size_t q = 0; q < QUANTITY_N; q++)
 			d->values[(q * d->n + i) * d->u->n_samples + draw] = values[q];
 	}
@@ -223,15 +236,15 @@ static void summarise(struct outcome *outcomes, const struct draws *d, const dou
 
 	contest_judge(p_best, p_faster, &contest);
 	for (size_t i = 0; i < d->n; i++) {
-		size_t n_fits = 0;
+		double fits = 0;
 		for (size_t q = 0; q < QUANTITY_N; q++)
 			interval_of(&outcomes[i].of[q], nominal[i * QUANTITY_N + q], &d->values[(q * d->n + i) * n_samples], n_samples,
 			    off->log_sd[q]);
 		for (size_t draw = 0; draw < n_samples; draw++)
-			n_fits += isfinite(d->times_s[draw * d->n + i]) ? 1 : 0;
+			fits += d->p_fits[draw * d->n + i];
 		outcomes[i].p_best = p_best[i];
 		outcomes[i].p_faster = p_faster[i];
-		outcomes[i].p_fits = (double)n_fits / (double)n_samples;
+		outcomes[i].p_fits = fits / (double)n_samples;
 	}
 }
 
@@ -267,6 +280,7 @@ int outcomes_find(struct outcome *outcomes, const struct uncertainty *u, const s
 		return err->code;
 	d.values = arena_alloc(arena, QUANTITY_N * n * u->n_samples + 1, sizeof(*d.values));
 	d.times_s = arena_alloc(arena, n * u->n_samples + 1, sizeof(*d.times_s));
+	d.p_fits = arena_alloc(arena, n * u->n_samples + 1, sizeof(*d.p_fits));
 	parallel_for(u->n_samples, u->n_workers, run_draw, &d);
 	summarise(outcomes, &d, nominal, arena);
 	return 0;

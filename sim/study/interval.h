@@ -36,6 +36,7 @@ struct uncertainty {
 	const struct evidence *evidence;
 	size_t n_samples, n_workers;
 	unsigned long long seed;
+	double gpu_kept_frac; /* of a GPU's memory, that the alternatives' profiles leave out; 0 unless set after uncertainty_init */
 };
 
 struct uncertainty_options {
@@ -55,7 +56,7 @@ struct outcome {
 	struct interval of[QUANTITY_N];
 	double p_best; /* that none of the others that fit takes less time a token; 0 when it does not fit */
 	double p_faster; /* that it takes less time a token than the first alternative; 0 for that itself */
-	double p_fits;
+	double p_fits; /* that its peaks, off as the model's are on other machines, stay within the memory: E31 */
 };
 
 /* Alternatives on one machine (inputs[].hw: the profile, maybe scaled), as many GPUs and sequences as long, each with its canonical

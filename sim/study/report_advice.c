@@ -142,7 +142,7 @@ static void write_sure(const struct report *r, const struct report_group *group)
 		html_printf(r->out, " The best of the policies in %s of %s draws.", outcome_share(o->p_best, r->arena),
 		    arena_printf(r->arena, "%zu", group->n_samples));
 	if (o->p_fits < surely)
-		html_printf(r->out, " It fits in %s of the draws.", outcome_share(o->p_fits, r->arena));
+		html_printf(r->out, " It fits with %s probability, by what the model is off in memory on other machines.", outcome_share(o->p_fits, r->arena));
 	fputs("</p>\n", r->out);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/study/interval.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <stdlib.h>
@@ -180,6 +181,30 @@ START_TEST(common_random_numbers)
 }
 END_TEST
 
+/* A peak that fills the memory is as likely above it as below; one of 5 % less, as surely below as its error is normal in the logarithm. */
+START_TEST(fits_as_surely_as_memory_is_known)
+{
+	const double host_bytes = hw.host_memory_bytes;
+	const double *sd = NULL;
+	struct outcome o[N_SPECS];
+	struct evidence evidence;
+	struct discrepancy off;
+
+	run(o, 1, 1);
+	ck_assert(evidence_load(&evidence, &sharing_fluid, SYNC_PHASE, &arena, &err) == 0);
+	discrepancy_without(&off, &evidence, hw.name);
+	sd = &off.log_sd[QUANTITY_HOST_PEAK];
+	ck_assert(*sd > 0.01 && o[0].p_fits == 1);
+	hw.host_memory_bytes = o[0].of[QUANTITY_HOST_PEAK].predicted;
+	run(o, 1, 1);
+	assert_rel(o[0].p_fits, 0.5, 1e-12);
+	hw.host_memory_bytes *= 1.05;
+	run(o, 1, 1);
+	assert_rel(o[0].p_fits, gsl_cdf_ugaussian_P(log(1.05) / *sd), 1e-9);
+	hw.host_memory_bytes = host_bytes;
+}
+END_TEST
+
 /* ---- discrepancy and coverage */
 
 #define HEAD "id,hw,model,gpus,policy,subgroup,n_subgroups,threads,update_s\n"
@@ -306,6 +331,7 @@ Suite *interval_suite(void)
 	tcase_add_test(core, settings);
 	tcase_add_test(core, threads_do_not_matter);
 	tcase_add_test(core, common_random_numbers);
+	tcase_add_test(core, fits_as_surely_as_memory_is_known);
 	tcase_add_test(core, leave_one_out);
 	tcase_add_test(core, coverage_of_known_truth);
 	tcase_add_test(core, coverage_of_recorded_runs);
