@@ -22,11 +22,12 @@ array here[3]
 here[1] = NaN; here[2] = gpu_gib; here[3] = host_gib
 array axis_title[3]
 axis_title[1] = 'GPUs'; axis_title[2] = 'memory of one GPU (GiB)'; axis_title[3] = 'host memory (GiB)'
+nice_step(x) = 10**floor(log10(x)) * (x / 10**floor(log10(x)) < 1.5 ? 1 : x / 10**floor(log10(x)) < 3 ? 2 : x / 10**floor(log10(x)) < 7 ? 5 : 10)
 do for [k = 1:3] {
 	set lmargin at screen px(panel_left(k))
 	set rmargin at screen px(panel_left(k) + 244)
 	if (k == 1) { set logscale x 2; set xrange [least[k] / 1.15 : most[k] * 1.15]; set xtics autofreq } \
-	else { unset logscale x; set xrange [0 : most[k] * 1.04]; set xtics autofreq }
+	else { unset logscale x; set xrange [0 : most[k] * 1.04]; set xtics nice_step(most[k] / 4) }
 	set xlabel axis_title[k] textcolor rgb ink
 	if (k == 1) { set label 1 'parameters (1e9)' at graph 0, 1 offset -5, 1.2 left textcolor rgb ink } else { unset label 1; set ytics format '' }
 	if (k > 1) { set arrow 1 from here[k], graph 0 to here[k], graph 1 nohead linecolor rgb faint dashtype 2 }

@@ -55,6 +55,7 @@ if (has_cost) {
 	set xrange [0:1.06 * most_cost]
 	set xtics nice(most_cost / 4)
 	set xlabel cost textcolor rgb ink
+	set label 1 'time of 1e6 tokens (s), numbers: GPUs'
 	plot for [i = 1:n_label] data index 0 using (column(1 + n_label + i)):(column(1 + i)) with linespoints linecolor rgb color[i] pointtype point[i] pointsize dot linewidth 1.5 notitle, \
 		data index 0 using (column(2 + n_label)):(column(2)):(sprintf('%d', $1)) with labels offset 1.2, 0.6 textcolor rgb faint notitle
 }

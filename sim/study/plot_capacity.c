@@ -102,7 +102,7 @@ static const char *subtitle(const struct figure *f, struct arena *arena)
 	const char *const nodes = t->batch.nodes > 1 ? "; GPUs: of a node" : "";
 
 	return arena_printf(arena, "%s with more or fewer layers on %s; %.0f x %.0f tokens, checkpointing %s; any options of the policy\n"
-	    "middle and right with %s%s; a dashed line: what the machine has", f->source->shapes[0].name, t->hw->name,
+	    "middle and right with %s%s; upright line: the machine's; no allowance for fragmentation", f->source->shapes[0].name, t->hw->name,
 	    t->batch.mbs > 0 ? t->batch.mbs : 1, t->batch.seq > 0 ? t->batch.seq : 2048, t->batch.has_checkpointing ? "on" : "off",
 	    batch_gpus_text(&batch, arena), nodes);
 }

@@ -191,7 +191,7 @@ static const char *subtitle(const struct pareto *p, struct arena *arena)
 	const struct batch *const b = &p->source->trial.batch;
 
 	const char *const cost = p->hours_price > 0 ? "; price by the share of the node's GPUs"
-	    : p->power_W > 0                    ? "; energy: that share of the node's full power"
+	    : p->power_W > 0                    ? "; energy: the GPUs' share of the node's power"
 						: "";
 
 	const char *const nodes = b->nodes > 1 ? arena_printf(arena, ", %.0f nodes", b->nodes) : "";
