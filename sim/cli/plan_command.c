@@ -151,7 +151,7 @@ static int explain(struct plan_report *r, const struct params *p, struct arena *
 }
 
 /* The smallest of what is missing, over all policies. */
-static int say_no(const struct plan_report *r, struct arena *arena, struct err *err)
+static int say_no(const struct plan_report *r, const char *ds_config, struct arena *arena, struct err *err)
 {
 	size_t *const order = arena_alloc(arena, r->plan->space.n_policies, sizeof(*order));
 
@@ -162,8 +162,9 @@ static int say_no(const struct plan_report *r, struct arena *arena, struct err *
 		return err_set(err, STATUS_NO, "nothing can run: %s", p->refusal);
 	if (plan_input(&input, r->plan, p->misfit.batch, p->misfit.variant, arena, err))
 		return err->code;
-	return err_set(err, STATUS_NO, "nothing fits; nearest is %s with --mbs %.0f, which %s", plan_report_spec(input.policy, arena),
-	    input.batch.mbs, plan_report_shortage(&p->misfit.metrics, r->plan->query.hw, arena));
+	return err_set(err, STATUS_NO, "nothing fits; nearest is %s with --mbs %.0f, which %s%s", plan_report_spec(input.policy, arena),
+	    input.batch.mbs, plan_report_shortage(&p->misfit.metrics, r->plan->query.hw, arena),
+	    ds_config ? arena_printf(arena, "; what %s fixes is not searched, and no new one is written", ds_config) : "");
 }
 
 static int print(const struct plan_report *r, const char *path, struct arena *arena, struct err *err)
@@ -206,7 +207,7 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 		code = plan_page_write(p->report, r, p->command, arena, err);
 	if (!code && has_best && p->config.ds_config)
 		code = plan_config_write(&p->config, &r->trial, c, arena, err);
-	return code || has_best ? code : say_no(r, arena, err);
+	return code || has_best ? code : say_no(r, p->config.ds_config, arena, err);
 }
 
 int command_plan(int argc, char **argv, struct err *err)

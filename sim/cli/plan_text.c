@@ -288,6 +288,14 @@ static void print_changes(FILE *out, const struct plan_report *r, struct arena *
 
 /* ---- does offload pay? */
 
+/* What a profile without a network is taken to have between machines: what its GPUs have, and one GPU needs nothing. */
+static const char *network_text(const struct plan_report *r)
+{
+	if (r->pay.has_network)
+		return "";
+	return isfinite(r->plan->query.hw->all_gather_Bps) ? ", network as fast as inside one" : ", network not in the profile: taken to be infinite";
+}
+
 static void print_pay(FILE *out, const struct plan_report *r, struct arena *arena)
 {
 	const struct plan_pay *const pay = &r->pay;
@@ -310,7 +318,7 @@ static void print_pay(FILE *out, const struct plan_report *r, struct arena *aren
 		fprintf(out, "saves %.0f GPU%s: without it %.0f are needed", pay->gpus - own_gpus, pay->gpus - own_gpus > 1 ? "s" : "",
 		    pay->gpus);
 	if (pay->machines > 1)
-		fprintf(out, " (%.0f machines%s)", pay->machines, pay->has_network ? "" : ", network as fast as inside one");
+		fprintf(out, " (%.0f machines%s)", pay->machines, network_text(r));
 	fprintf(out, ", %s tokens/s\n%-*s%.4g GPU-hours per 1e9 tokens with this plan, %.4g without offload: ", plan_report_rate(t.b, 1 / pay->s_per_token),
 	    LABEL, "", hours * pay->offload_gpu_s_per_token, hours * pay->gpu_s_per_token);
 	fprintf(out, "%s: %s %s GPU time a token\n", more_frac <= 0 ? "the plan pays" : "the plan does not pay in GPU time",

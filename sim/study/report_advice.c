@@ -212,6 +212,8 @@ static void write_misfit(const struct report *r, const struct report_group *grou
 		    *row->reason ? row->reason : "no reason is stored");
 	else
 		html_printf(r->out, "<p>All %s runs were refused: %s</p>\n", arena_printf(r->arena, "%zu", group->n), misfit_reason(group));
+	if (!r->input->given)
+		fputs("<p>That is of the stored runs; <code>dos plan</code> searches every option.</p>\n", r->out);
 }
 
 static void write_card(const struct report *r, const struct report_group *group)

@@ -19,8 +19,8 @@ static int check_nodes(const struct batch *batch, const struct hwprofile *hw, st
 {
 	if (batch->nodes <= 1 || hw->network_Bps > 0)
 		return 0;
-	return err_set(err, STATUS_USAGE, "--nodes %.0f: %s does not say how fast its network is: values/network_Bps (bytes/s of a node, a "
-	    "direction) in the profile would be accepted", batch->nodes, hw->name);
+	return err_set(err, STATUS_USAGE, "--nodes %.0f: %s does not say how fast its network is: \"network_Bps\": {\"value\": bytes/s of a "
+	    "node, a direction, \"kind\": \"assumed\"} among the values of the profile would be accepted", batch->nodes, hw->name);
 }
 
 int trial_workload(struct workload *workload, const struct hwprofile *hw, const struct shape *shape, const struct batch *batch,
@@ -30,8 +30,8 @@ int trial_workload(struct workload *workload, const struct hwprofile *hw, const 
 	if (filled.gpus <= 0)
 		filled.gpus = hw->gpus;
 	if (filled.gpus > hw->gpus)
-		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f%s", filled.gpus, hw->name, hw->gpus,
-		    hw->network_Bps > 0 ? "; --nodes takes several of it" : "");
+		return err_set(err, STATUS_USAGE, "--gpus %.0f: %s has %.0f; up to that would be accepted, and --nodes takes several of it%s", filled.gpus,
+		    hw->name, hw->gpus, hw->network_Bps > 0 ? "" : " once it says network_Bps");
 	if (check_nodes(&filled, hw, err))
 		return err->code;
 	return workload_build(workload, shape, &filled, arena, err);
