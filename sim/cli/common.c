@@ -303,6 +303,15 @@ int common_trial(struct trial_input *input, struct hwprofile *hw, const struct c
 	return code ? code : common_hw(hw, c, arena, err);
 }
 
+int common_beside(const char *option, const char *path, const char *output, struct err *err)
+{
+	if (!path || strcmp(path, output ? output : "-") != 0)
+		return 0;
+	if (strcmp(path, "-") == 0)
+		return err_set(err, STATUS_USAGE, "%s -: the result is on standard output; --output FILE beside it would be accepted", option);
+	return err_set(err, STATUS_USAGE, "%s and --output: both are '%s'; two files would be accepted", option, path);
+}
+
 const char *common_context(const struct trial *trial, const struct trial_input *input, struct arena *arena)
 {
 	const struct workload *const w = &trial->workload;

@@ -96,6 +96,9 @@ int common_policies(struct opt_list *specs, const struct common *c, const char *
 /* All of the above into one trial; its policy is left empty. hw must outlive it. */
 int common_trial(struct trial_input *input, struct hwprofile *hw, const struct common *c, struct arena *arena, struct err *err) MUST_CHECK;
 
+/* path, of `option`, takes a second result (NULL: none): it may not be where the first one goes (NULL: standard output). */
+int common_beside(const char *option, const char *path, const char *output, struct err *err) MUST_CHECK;
+
 /* "46 threads, ..": the context of a result, for people. */
 const char *common_context(const struct trial *trial, const struct trial_input *input, struct arena *arena);
 /* --scale as one text, "" when none. */

@@ -190,6 +190,10 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 
 	int code = plan_config_check(&p->config, c, err);
 	if (!code)
+		code = common_beside("--report", p->report, c->output, err);
+	if (!code && p->config.ds_config)
+		code = common_beside("--report", p->report, NULL, err);
+	if (!code)
 		code = make_query(&query, hw, &specs, c, p, arena, err);
 	if (!code)
 		code = apply_workers(&specs, c, arena, err);

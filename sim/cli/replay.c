@@ -54,8 +54,10 @@ static int replay(
     const struct common *c, const struct params *p, const struct recording *rec, struct arena *arena, struct err *err)
 {
 	struct replay_report report = {.rec = rec, .machine = ""};
-	int code = 0;
+	int code = common_beside("--trace", p->what_if.trace, c->output, err);
 
+	if (code)
+		return code;
 	measures_take(&report.measures, rec);
 	replay_check_run(&report.check, rec);
 	if (is_what_if(c, p))

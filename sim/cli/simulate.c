@@ -175,8 +175,8 @@ static int simulate(const struct common *c, const struct params *p, struct arena
 	int code = common_policies(&specs, c, NULL, arena, err);
 	if (!code && p->trace && specs.n > 1)
 		code = err_set(err, STATUS_USAGE, "--trace: one policy would be accepted, %zu are given", specs.n);
-	if (!code && p->trace && !strcmp(p->trace, "-") && (!c->output || !strcmp(c->output, "-")))
-		code = err_set(err, STATUS_USAGE, "--trace -: the result is on standard output; --output FILE beside it would be accepted");
+	if (!code)
+		code = common_beside("--trace", p->trace, c->output, err);
 	if (!code)
 		code = common_trial(&input, hw, c, arena, err);
 	return code ? code : run_all(&input, &specs, c, p->trace, arena, err);

@@ -22,6 +22,12 @@ try simulate --hw $hw --model 7b --policy dos --checkpointing yes
 try simulate --hw $hw --model 7b --policy dos --precision fp32
 try simulate --hw $hw --model 7b --policy dos --trace
 try simulate --hw $hw --model 7b --policy dos,zero3-offload --trace t.json
+try simulate --hw $hw --model 7b --policy dos --trace t.json -o t.json
+try simulate --hw $hw --model 7b --policy dos --trace -
+try replay traces/simulated.json --trace -
+try plan --hw $hw --model 7b --report p.html -o p.html
+try plan --hw $hw --model 7b --report -
+try plan --hw $hw --model 7b --ds-config ds.json -o new.json --report -
 try model --hw $hw --model 7b --policy zero3-offload
 try model --hw $hw --model 7b --policy dos,hybrid
 try validate published
