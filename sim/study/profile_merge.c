@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/base/latency.h"
+#include "sim/study/profile_latency.h"
 
 /* What every step needs; all borrowed. */
 struct merge {
@@ -285,45 +285,6 @@ static int merge_corun(const struct merge *m)
 	return 0;
 }
 
-/* ---- constants of the grid: E32, fitted to it anew */
-
-static void set_fitted(const struct merge *m, struct hw_meta *metas, size_t offset, double value, const char *source)
-{
-	for (size_t i = 0; i < hw_n_value_fields; i++)
-		if (hw_value_fields[i].offset == offset)
-			metas[i] = (struct hw_meta){.kind = HW_KIND_MEASURED, .lo = NAN, .hi = NAN, .source = source};
-	set_number(m->merged, offset, value);
-}
-
-static void fit_latency(const struct merge *m)
-{
-	struct hwprofile *const hw = m->merged;
-	struct latency_pair *const pairs = arena_alloc(m->arena, hw->n_corun + 1, sizeof(*pairs));
-	struct latency_constants c;
-	double error_frac;
-	size_t n = 0;
-
-	for (size_t i = 0; i < hw->n_corun; i++) {
-		const struct hw_corun *const cell = &hw->corun[i];
-		const struct latency_cell row = {cell->first, cell->second, cell->first_threads, cell->second_threads, cell->first_alone,
-		    cell->first_together, cell->second_alone, cell->second_together, cell->ranks};
-		n += latency_pair_of(&pairs[n], &row, hw->hw_threads_per_rank, hw->cpu_adam_bytes_per_param,
-		    hw->cpu_downscale_bytes_per_param);
-	}
-	if (!latency_fit(&c, &error_frac, pairs, n))
-		return;
-	struct hw_meta *const metas = arena_alloc(m->arena, hw_n_value_fields, sizeof(*metas));
-	memcpy(metas, hw->value_meta, hw_n_value_fields * sizeof(*metas));
-	hw->value_meta = metas;
-	const char *const source = arena_printf(m->arena, LATENCY_SOURCE, n, 100 * error_frac);
-	set_fitted(m, metas, offsetof(struct hwprofile, dram_latency_Bps), c.limit_Bps, source);
-	set_fitted(m, metas, offsetof(struct hwprofile, h2d_dram_load), c.h2d_load, source);
-	set_fitted(m, metas, offsetof(struct hwprofile, d2h_dram_load), c.d2h_load, source);
-	set_fitted(m, metas, offsetof(struct hwprofile, h2d_latency_frac), c.h2d_follows_frac, source);
-	set_fitted(m, metas, offsetof(struct hwprofile, d2h_latency_frac), c.d2h_follows_frac, source);
-	set_fitted(m, metas, offsetof(struct hwprofile, downscale_latency_frac), c.downscale_follows_frac, source);
-}
-
 /* ---- what must agree, and where it comes from */
 
 static int check_text(const struct merge *m, size_t part, const char *what, const char *first, const char *other)
@@ -399,7 +360,7 @@ int profile_merge(struct hwprofile *merged, const struct profile_part parts[], s
 	*merged = *parts[0].hw;
 	if (check_same(&m, head->name != NULL) || merge_values(&m) || merge_curves(&m) || merge_corun(&m))
 		return err->code;
-	fit_latency(&m);
+	profile_fit_latency(merged, arena);
 	if (head->name) {
 		if (strlen(head->name) >= sizeof(merged->name) || !*head->name)
 			return err_set(err, STATUS_USAGE, "--name '%s': 1 to %zu bytes would be accepted", head->name, sizeof(merged->name) - 1);
