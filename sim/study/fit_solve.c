@@ -110,7 +110,7 @@ static bool solve_from_all(double *x, double *rival, double *rival_excess, struc
 {
 	double *const ends = arena_alloc(arena, N_LEVERS * m->n_params + 1, sizeof(*ends));
 	struct fit_prior *const own = widen(m, arena);
-	double costs[N_LEVERS];
+	double costs[N_LEVERS] = {0};
 	size_t best = 0;
 
 	for (size_t l = 0; l < N_LEVERS; l++) {
