@@ -8,7 +8,7 @@
 /* Prior widths: a rate of an unknown machine of a known kind is known to a factor of two (0.7); effective bytes, whose ideal is
  * known, to half of that; links and HBM to a generation (0.5); times of software to a factor of three. */
 const struct fit_param fit_params[] = {
-    {.name = "dram_Bps", .prior_sd = 0.7},
+    {.name = "dram_Bps", .followers = {"dram_latency_Bps"}, .prior_sd = 0.7},
     {.name = "dma_weight", .followers = {"h2d_weight", "d2h_weight"}, .prior_sd = 0.15},
     {.name = "cpu_adam_bytes_per_param", .followers = {"cpu_unscale_bytes_per_param"}, .prior_sd = 0.35},
     {.name = "cpu_downscale_bytes_per_param", .prior_sd = 0.35},
