@@ -153,12 +153,8 @@ static void add_latency(struct derived *derived, double n_cpus)
 	if (!latency_fit(&c, &error_frac, pairs, n))
 		return;
 	snprintf(source, sizeof source, LATENCY_SOURCE, n, 100 * error_frac);
-	add(derived, "dram_latency_Bps", "measured", c.limit_Bps, source);
-	add(derived, "h2d_dram_load", "measured", c.h2d_load, source);
-	add(derived, "d2h_dram_load", "measured", c.d2h_load, source);
-	add(derived, "h2d_latency_frac", "measured", c.h2d_follows_frac, source);
-	add(derived, "d2h_latency_frac", "measured", c.d2h_follows_frac, source);
-	add(derived, "downscale_latency_frac", "measured", c.downscale_follows_frac, source);
+	for (size_t i = 0; i < LATENCY_CONSTANTS_N; i++)
+		add(derived, latency_members[i].name, "measured", latency_constant(&c, i), source);
 }
 
 static void add_dram(struct derived *derived, const struct harness *harness)

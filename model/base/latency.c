@@ -46,6 +46,20 @@ void latency_speeds(double *speeds, const struct latency_user *users, size_t n, 
 
 /* ---- fit */
 
+const struct latency_member latency_members[LATENCY_CONSTANTS_N] = {
+    {"dram_latency_Bps", offsetof(struct latency_constants, limit_Bps)},
+    {"h2d_dram_load", offsetof(struct latency_constants, h2d_load)},
+    {"d2h_dram_load", offsetof(struct latency_constants, d2h_load)},
+    {"h2d_latency_frac", offsetof(struct latency_constants, h2d_follows_frac)},
+    {"d2h_latency_frac", offsetof(struct latency_constants, d2h_follows_frac)},
+    {"downscale_latency_frac", offsetof(struct latency_constants, downscale_follows_frac)},
+};
+
+double latency_constant(const struct latency_constants *constants, size_t i)
+{
+	return *(const double *)(const void *)((const char *)constants + latency_members[i].offset);
+}
+
 bool latency_pair_of(
     struct latency_pair *pair, const struct latency_cell *cell, double hw_threads, double adam_bytes, double downscale_bytes)
 {

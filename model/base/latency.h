@@ -54,6 +54,15 @@ struct latency_constants {
 	double h2d_follows_frac, d2h_follows_frac, downscale_follows_frac;
 };
 
+/* The constants by the names that a profile gives them. */
+enum { LATENCY_CONSTANTS_N = 6 };
+struct latency_member {
+	const char *name;
+	size_t offset; /* of a double in struct latency_constants */
+};
+extern const struct latency_member latency_members[LATENCY_CONSTANTS_N];
+double latency_constant(const struct latency_constants *constants, size_t i);
+
 /* Constants that minimise the sum of squared log errors of the speeds; error_frac: its root mean. false (constants all 0) when the pairs
  * cannot tell: fewer than three with each direction, or a limit that no pair comes near. */
 bool latency_fit(struct latency_constants *constants, double *error_frac, const struct latency_pair *pairs, size_t n_pairs);

@@ -6,12 +6,14 @@
 
 #include "model/base/latency.h"
 
-static void set_fitted(struct hwprofile *hw, struct hw_meta *metas, size_t offset, double value, const char *source)
+static void set_value(struct hwprofile *hw, struct hw_meta *metas, const char *name, double value, const char *source)
 {
-	for (size_t i = 0; i < hw_n_value_fields; i++)
-		if (hw_value_fields[i].offset == offset)
-			metas[i] = (struct hw_meta){.kind = HW_KIND_MEASURED, .lo = NAN, .hi = NAN, .source = source};
-	*(double *)(void *)((char *)hw + offset) = value;
+	size_t i = 0;
+
+	while (strcmp(hw_value_fields[i].name, name) != 0)
+		i++;
+	metas[i] = (struct hw_meta){.kind = HW_KIND_MEASURED, .lo = NAN, .hi = NAN, .source = source};
+	*(double *)(void *)((char *)hw + hw_value_fields[i].offset) = value;
 }
 
 void profile_fit_latency(struct hwprofile *hw, struct arena *arena)
@@ -34,10 +36,6 @@ void profile_fit_latency(struct hwprofile *hw, struct arena *arena)
 	memcpy(metas, hw->value_meta, hw_n_value_fields * sizeof(*metas));
 	hw->value_meta = metas;
 	const char *const source = arena_printf(arena, LATENCY_SOURCE, n, 100 * error_frac);
-	set_fitted(hw, metas, offsetof(struct hwprofile, dram_latency_Bps), c.limit_Bps, source);
-	set_fitted(hw, metas, offsetof(struct hwprofile, h2d_dram_load), c.h2d_load, source);
-	set_fitted(hw, metas, offsetof(struct hwprofile, d2h_dram_load), c.d2h_load, source);
-	set_fitted(hw, metas, offsetof(struct hwprofile, h2d_latency_frac), c.h2d_follows_frac, source);
-	set_fitted(hw, metas, offsetof(struct hwprofile, d2h_latency_frac), c.d2h_follows_frac, source);
-	set_fitted(hw, metas, offsetof(struct hwprofile, downscale_latency_frac), c.downscale_follows_frac, source);
+	for (size_t i = 0; i < LATENCY_CONSTANTS_N; i++)
+		set_value(hw, metas, latency_members[i].name, latency_constant(&c, i), source);
 }
