@@ -6,8 +6,7 @@
 #include "model/split.h"
 #include "sim/sharing.h"
 #include "sim/study/estimate.h"
-#include "sim/study/trial.h"
-#include "tests/unit/plain_machine.h"
+#include "tests/unit/split_rig.h"
 #include "tests/unit/test_util.h"
 
 static const double exact = 1e-12;
@@ -16,15 +15,9 @@ static struct hwprofile hw;
 static struct trial_input in;
 static struct trial trial;
 
-/* Gated: 4 h^2 + 3 h ffn = 16,777,216 in matrices and 2 h = 2048 in norms a layer; embedding and head 16,384,000 each; final norm 1024. */
 static void setup(void)
 {
-	plain_machine(&hw);
-	hw.gpus = 4;
-	hw.all_gather_Bps = 100e9;
-	in = (struct trial_input){.hw = &hw, .sharing = &sharing_none, .policy = "gpu-only"};
-	in.shape = (struct shape){.name = "small", .layers = 1, .hidden = 1024, .heads = 8, .ffn = 4096, .vocab = 16000};
-	in.batch = (struct batch){.gpus = 4, .mbs = 1, .seq = 1024, .subgroup_params = 1e9, .has_checkpointing = true};
+	split_setup(&in, &hw);
 }
 
 static void teardown(void)
@@ -34,12 +27,7 @@ static void teardown(void)
 
 static const struct metrics *run(double stage, double tp)
 {
-	struct err err = {0};
-
-	in.batch.zero_stage = stage;
-	in.batch.tp = tp;
-	ck_assert_msg(trial_run(&trial, &in, &arena, &err) == 0, "%s", err.text);
-	return &trial.metrics;
+	return split_run(&trial, &in, stage, tp, &arena);
 }
 
 static void refused(const char *text)
