@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * PyTorch traces: every dialect gives the same recording; what is broken is skipped and said. */
+#include "tests/unit/notes.h"
 #include "tests/unit/test_util.h"
 #include "traces/reader.h"
 
@@ -21,14 +22,6 @@ static uint64_t bytes_of(enum rec_kind kind)
 	for (size_t i = 0; i < rec.n_events; i++)
 		sum += rec.events[i].kind == kind ? rec.events[i].bytes : 0;
 	return sum;
-}
-
-static const struct rec_note *note_with(const char *part)
-{
-	for (size_t i = 0; i < rec.n_notes; i++)
-		if (strstr(rec.notes[i].text, part))
-			return &rec.notes[i];
-	return NULL;
 }
 
 /* Four iterations of 9.96 ms: forward 3, backward 4.79 (of autograd functions), update 1.5. */
@@ -60,7 +53,7 @@ START_TEST(dialect)
 	ck_assert_uint_eq(
 	    rec.n_notes, dialects[_i].note ? (dialects[_i].n_noted + (strstr(dialects[_i].file, "broken") != NULL)) : 0);
 	if (dialects[_i].note)
-		ck_assert_uint_eq(note_with(dialects[_i].note)->count, dialects[_i].n_noted);
+		ck_assert_uint_eq(note_with(&rec, dialects[_i].note)->count, dialects[_i].n_noted);
 }
 END_TEST
 
@@ -96,15 +89,15 @@ START_TEST(cut_short)
 {
 	ck_assert_msg(recording_load(&rec, FILES "kineto_truncated.json", &err) == 0, "%s", err.text);
 	ck_assert_uint_eq(rec.n_iterations, 4);
-	ck_assert_ptr_nonnull(note_with("cut short"));
+	ck_assert_ptr_nonnull(note_with(&rec, "cut short"));
 }
 END_TEST
 
 START_TEST(copies_without_bytes)
 {
 	ck_assert_msg(recording_load(&rec, FILES "kineto_rocm.json", &err) == 0, "%s", err.text);
-	ck_assert_uint_eq(note_with("ROCm")->count, 2);
-	ck_assert_int_gt((int)note_with("ROCm")->where, 0);
+	ck_assert_uint_eq(note_with(&rec, "ROCm")->count, 2);
+	ck_assert_int_gt((int)note_with(&rec, "ROCm")->where, 0);
 	for (size_t i = 0; i < rec.n_events; i++)
 		if (rec.events[i].kind == REC_H2D)
 			ck_assert(
@@ -186,7 +179,7 @@ START_TEST(times_out_of_range)
 	ck_assert_msg(recording_parse(&rec, "t.json", text, sizeof(text) - 1, &err) == 0, "%s", err.text);
 	ck_assert_uint_eq(rec.n_events, 1);
 	ck_assert_int_eq(rec.events[0].duration_ns, 1500);
-	ck_assert_uint_eq(note_with("out of range")->count, 4);
+	ck_assert_uint_eq(note_with(&rec, "out of range")->count, 4);
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "tests/unit/notes.h"
 #include "tests/unit/test_util.h"
 #include "traces/dslog.h"
 #include "traces/reader.h"
@@ -17,14 +18,6 @@ static struct err err;
 static void teardown(void)
 {
 	recording_release(&rec);
-}
-
-static const struct rec_note *note_with(const char *part)
-{
-	for (size_t i = 0; i < rec.n_notes; i++)
-		if (strstr(rec.notes[i].text, part))
-			return &rec.notes[i];
-	return NULL;
 }
 
 static int parse(const char *text)
@@ -84,7 +77,7 @@ START_TEST(own_timelines)
 	ck_assert_int_eq((int)rec.n_events, 1 + own[_i].n_events);
 	ck_assert_int_eq((int)rec.n_calls, own[_i].n_calls + is_csv);
 	ck_assert_msg(!own[_i].note == !rec.n_notes, "%zu notes", rec.n_notes);
-	ck_assert_msg(!own[_i].note || note_with(own[_i].note), "no note on %s", own[_i].note);
+	ck_assert_msg(!own[_i].note || note_with(&rec, own[_i].note), "no note on %s", own[_i].note);
 }
 END_TEST
 

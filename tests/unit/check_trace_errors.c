@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/base/arena.h"
+#include "tests/unit/notes.h"
 #include "tests/unit/test_util.h"
 #include "traces/reader.h"
 
@@ -14,14 +15,6 @@ static struct err err;
 static void teardown(void)
 {
 	recording_release(&rec);
-}
-
-static const struct rec_note *note_with(const char *part)
-{
-	for (size_t i = 0; i < rec.n_notes; i++)
-		if (strstr(rec.notes[i].text, part))
-			return &rec.notes[i];
-	return NULL;
 }
 
 static int parse(const char *text)
@@ -90,7 +83,7 @@ START_TEST(pytorch)
 	ck_assert_int_eq(parse(kineto[_i].text), is_lost ? STATUS_INPUT : 0);
 	if (!is_lost)
 		ck_assert_int_eq((int)rec.n_events, 1 + kineto[_i].n_events);
-	ck_assert_msg(!kineto[_i].note || note_with(kineto[_i].note), "no note on %s", kineto[_i].note);
+	ck_assert_msg(!kineto[_i].note || note_with(&rec, kineto[_i].note), "no note on %s", kineto[_i].note);
 	ck_assert_str_eq(rec.facts.gpu, "");
 }
 END_TEST
@@ -153,7 +146,7 @@ START_TEST(large_texts)
 
 	ck_assert_int_eq(code, large[_i].n_iterations ? 0 : STATUS_INPUT);
 	ck_assert_int_eq((int)rec.n_iterations, large[_i].n_iterations);
-	ck_assert_msg(!large[_i].note || note_with(large[_i].note), "no note on %s", large[_i].note);
+	ck_assert_msg(!large[_i].note || note_with(&rec, large[_i].note), "no note on %s", large[_i].note);
 	free(text);
 }
 END_TEST
@@ -192,7 +185,7 @@ START_TEST(steps_and_phases)
 	ck_assert_int_eq(rec.iterations[0].phase_ns[PHASE_FORWARD], steps[_i].forward_ns);
 	ck_assert_int_eq(rec.iterations[0].phase_ns[PHASE_BACKWARD], steps[_i].backward_ns);
 	ck_assert_int_eq(rec.iterations[0].phase_ns[PHASE_UPDATE], steps[_i].update_ns);
-	ck_assert_msg(!steps[_i].note || note_with(steps[_i].note), "no note on %s", steps[_i].note);
+	ck_assert_msg(!steps[_i].note || note_with(&rec, steps[_i].note), "no note on %s", steps[_i].note);
 }
 END_TEST
 
@@ -206,21 +199,21 @@ START_TEST(limits)
 	recording_init(&rec, "t", "t");
 	for (int64_t i = 0; i < REC_STREAMS_MAX + 3; i++)
 		ck_assert_int_eq(recording_stream(&rec, 0, i), i < REC_STREAMS_MAX ? (int)i : REC_STREAMS_MAX - 1);
-	ck_assert_uint_eq(note_with("beyond 256")->count, 3);
+	ck_assert_uint_eq(note_with(&rec, "beyond 256")->count, 3);
 	for (int i = 0; i < REC_NAMES_MAX; i++)
 		recording_name(&rec, name, (size_t)snprintf(name, sizeof(name), "name %d", i));
 	ck_assert_uint_eq(recording_name(&rec, "one more", 8), 0); /* "(other)" */
 	ck_assert_str_eq(rec.names[recording_name(&rec, "name 1", 6)], "name 1");
 	for (int i = 0; i < REC_MARKS_MAX + 2; i++)
 		recording_mark(&rec, REC_MARK_FORWARD, 0, i, 1);
-	ck_assert(rec.n_marks == REC_MARKS_MAX && note_with("beyond 100 000")->count == 2);
+	ck_assert(rec.n_marks == REC_MARKS_MAX && note_with(&rec, "beyond 100 000")->count == 2);
 	recording_mark(&rec, REC_MARK_FORWARD, 0, 0, -1);
-	ck_assert_uint_eq(note_with("out of range")->count, 1);
+	ck_assert_uint_eq(note_with(&rec, "out of range")->count, 1);
 	rec.n_events = rec.n_calls = REC_EVENTS_MAX; /* as if they were there */
 	recording_event(&rec, &event, 7, "byte");
 	recording_call(&rec, &event, 8, "byte");
 	ck_assert(
-	    rec.n_dropped == 1 && note_with("events beyond 8 million")->where == 7 && note_with("host calls")->where == 8);
+	    rec.n_dropped == 1 && note_with(&rec, "events beyond 8 million")->where == 7 && note_with(&rec, "host calls")->where == 8);
 	rec.n_events = rec.n_calls = 0;
 }
 END_TEST
