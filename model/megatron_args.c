@@ -154,6 +154,26 @@ static bool is_assignment(const char *word)
 	return true;
 }
 
+enum { VARIABLES_MAX = 4096 }; /* more are not remembered: no script of arguments has them, and each is compared with each */
+
+static struct megatron_arg *find_variable(const struct megatron_args *variables, const char *name, size_t length)
+{
+	for (size_t i = 0; i < variables->n; i++)
+		if (strncmp(variables->args[i].name, name, length) == 0 && variables->args[i].name[length] == '\0')
+			return &variables->args[i];
+	return NULL;
+}
+
+static void assign(struct megatron_args *variables, const char *name, const char *value, size_t line, struct arena *arena)
+{
+	struct megatron_arg *const old = find_variable(variables, name, strlen(name));
+
+	if (old)
+		old->value = value;
+	else if (variables->n < VARIABLES_MAX)
+		append(variables, (struct megatron_arg){name, value, line}, arena);
+}
+
 /* "$NAME", "${NAME}", "${NAME:-value}": the value of the last assignment, or the word as it stands. */
 static const char *resolve(const struct megatron_args *variables, const char *word, struct arena *arena)
 {
@@ -169,9 +189,9 @@ static const char *resolve(const struct megatron_args *variables, const char *wo
 	const bool has_fallback = has_brace && strncmp(name + length, ":-", 2) == 0;
 	if (*rest != '\0' && !has_fallback)
 		return word;
-	for (size_t i = variables->n; i-- > 0;)
-		if (strlen(variables->args[i].name) == length && memcmp(variables->args[i].name, name, length) == 0)
-			return variables->args[i].value;
+	const struct megatron_arg *const variable = find_variable(variables, name, length);
+	if (variable)
+		return variable->value;
 	if (!has_fallback || name[strlen(name) - 1] != '}')
 		return word;
 	return arena_printf(arena, "%.*s", (int)(strlen(name) - length - 3), name + length + 2);
@@ -181,8 +201,10 @@ struct script {
 	struct megatron_args *args;
 	struct megatron_args variables;
 	struct arena *arena;
+	size_t n_nested_bytes; /* read so far in values */
 };
-enum { SCRIPT_DEPTH_MAX = 3 };
+/* Values that hold each other's assignments would be read with the power of their depth. */
+enum { SCRIPT_DEPTH_MAX = 3, SCRIPT_NESTED_MAX = 1024 * 1024 };
 
 static void read_words(struct script *script, const char *text, size_t n_bytes, size_t line, int depth);
 
@@ -193,8 +215,11 @@ static void read_assignment(struct script *script, const char *word, size_t line
 	const char *const value = resolve(&script->variables, word + length + 1, script->arena);
 	const char *const name = arena_printf(script->arena, "%.*s", (int)length, word);
 
-	append(&script->variables, (struct megatron_arg){name, value, line}, script->arena);
-	if (depth < SCRIPT_DEPTH_MAX && strstr(value, "--") && strpbrk(value, " \t\n"))
+	assign(&script->variables, name, value, line, script->arena);
+	if (depth == SCRIPT_DEPTH_MAX || !strstr(value, "--") || !strpbrk(value, " \t\n"))
+		return;
+	script->n_nested_bytes += strlen(value);
+	if (script->n_nested_bytes <= SCRIPT_NESTED_MAX)
 		read_words(script, value, strlen(value), line, depth + 1);
 }
 

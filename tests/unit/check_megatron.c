@@ -161,6 +161,18 @@ START_TEST(experts)
 }
 END_TEST
 
+/* Each of 300 assignments in A assigns A again: read in full, to depth 3, that is 27 million times 2 KB. Ends within Check's limit. */
+START_TEST(variables_that_hold_each_other)
+{
+	char *text = arena_strdup(&arena, "N=1\nN=2\nA=\"-- ");
+
+	for (int i = 0; i < 300; i++)
+		text = arena_printf(&arena, "%sA=$A ", text);
+	text = arena_printf(&arena, "%s\"\nA=$A\nA=$A\n--num-layers $N --hidden-size 64 --num-attention-heads 4", text);
+	ck_assert_double_eq(parse(text).shape.layers, 2);
+}
+END_TEST
+
 /* ---- what is refused */
 
 #define THREE "--num-layers 2 --hidden-size 64 --num-attention-heads 4 "
@@ -280,6 +292,7 @@ Suite *megatron_suite(void)
 	tcase_add_test(core, long_lists);
 	tcase_add_test(core, gpt2_as_megatron_builds_it);
 	tcase_add_test(core, experts);
+	tcase_add_test(core, variables_that_hold_each_other);
 	tcase_add_test(core, is_it);
 	tcase_add_test(core, written_flags_read_back);
 	tcase_add_test(core, tensor_parallel_batch);
