@@ -11,10 +11,10 @@
 #include "probe/interrupt.h"
 #include "probe/team.h"
 
-enum { HUGE_PAGE_BYTES = 2 << 20, PAGE_BYTES = 4096, FULL_ROUNDS = 5 };
+enum { HUGE_PAGE_BYTES = 2 << 20, PAGE_BYTES = 4096, FULL_ROUNDS = 8 };
 
 /* Of one of several rounds: short, since what differs is the moment (stats.h). */
-static const struct activity_plan round_plan = {.warm_s = 0.08, .window_s = 0.045, .limit_s = 0.5, .n_min = 3, .n_max = 3};
+static const struct activity_plan round_plan = {.warm_s = 0.06, .window_s = 0.045, .limit_s = 0.5, .n_min = 2, .n_max = 2};
 static const struct activity_plan full_plan = {
     .warm_s = 0.10, .window_s = 0.045, .limit_s = 0.5, .n_min = 7, .n_max = 15, .precision_frac = 0.02};
 static const struct activity_plan quick_plan = {

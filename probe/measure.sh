@@ -35,7 +35,7 @@ line() {
 common() {
 	local total=$1 w=$(($1 >= 8 ? 2 : 1)) strides='0;2;3;4' serial='2;3' fractions='0.45;0.5;0.55;0.6'
 	if [ "$total" = "$threads" ]; then
-		strides='0;2;3;4;8' serial='2;3;4' fractions='0.4;0.45;0.5;0.55;0.6'
+		strides='0;2;3;4;8' serial='2;3;4' fractions='0.35;0.4;0.45;0.5;0.55;0.6'
 		line $((total - 2 * w)) "dos:stride=2,workers=$((2 * w))"
 	fi
 	line $((total - w)) "dos:stride=$strides,workers=$w"

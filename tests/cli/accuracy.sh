@@ -18,9 +18,15 @@ h200-probe-runs  update_s       mape      5
 h200-probe-runs  update_s       p90      12
 h200-2x-probe-runs update_s     mape      6
 h200-2x-probe-runs update_s     p90      15
+h200-2x-later    update_s       mape      6
+h200-2x-later    update_s       p90      15
 '
-for set in published h200 h200-probe-runs h200-2x-probe-runs; do
-	dos validate --set $set --format json >$set.json || exit
+samples=$DOS_SRC/traces/recorded/samples
+for set in published h200 h200-probe-runs h200-2x-probe-runs h200-2x-later; do
+	case $set in
+	*later) dos validate --set "$samples/h200_2x_later_runs.csv" --hw "$samples/h200_2x_later_probe.json" --format json ;;
+	*) dos validate --set $set --format json ;;
+	esac >$set.json || exit
 	sed -n 's/^  "n_\(.*\)": \([0-9]*\),$/\1 \2/p' $set.json | tr '\n' ' ' | sed "s/^/$set: /; s/ $//"
 	echo
 done
