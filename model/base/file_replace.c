@@ -85,7 +85,7 @@ static int close_out(struct file_replace *file)
 
 	errno = 0;
 	const bool failed = fflush(out) != 0 || ferror(out);
-	if (failed && errno == 0 && file->temp) /* an earlier write failed: one more says why */
+	if (failed && errno == 0) /* an earlier write failed: one more says why, and the output is no use in any case */
 		(void)(putc('\n', out) == EOF || fflush(out));
 	const int why = errno ? errno : EIO;
 	file->out = NULL;

@@ -127,7 +127,22 @@ START_TEST(devices_are_written_directly)
 	ck_assert_int_eq(file_replace_open(&file, "/dev/full", &arena, &err), 0);
 	fputs("text", file.out);
 	ck_assert_int_eq(file_replace_commit(&file, &err), STATUS_ENV);
-	assert_has(err.text, "/dev/full: cannot be written");
+	assert_has(err.text, "/dev/full: cannot be written: No space left on device");
+}
+END_TEST
+
+/* What does not fit into the buffer has failed before the end. */
+START_TEST(a_full_device_is_named)
+{
+	struct file_replace file;
+	struct err err;
+
+	ck_assert_int_eq(file_replace_open(&file, "/dev/full", &arena, &err), 0);
+	for (int i = 0; i < 100000; i++)
+		putc('x', file.out);
+	fflush(file.out);
+	ck_assert_int_eq(file_replace_commit(&file, &err), STATUS_ENV);
+	assert_has(err.text, "/dev/full: cannot be written: No space left on device");
 }
 END_TEST
 
@@ -174,6 +189,7 @@ Suite *file_replace_suite(void)
 	tcase_add_test(core, a_full_disk_is_named);
 	tcase_add_test(core, a_link_as_temporary_is_not_followed);
 	tcase_add_test(core, devices_are_written_directly);
+	tcase_add_test(core, a_full_device_is_named);
 	tcase_add_test(core, what_cannot_be_written);
 	suite_add_tcase(suite, core);
 	return suite;
