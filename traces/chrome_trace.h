@@ -13,6 +13,12 @@
 
 #include "sim/timeline.h"
 
+/* Operations of the largest timeline. As JSON, where each is some four events: what a browser has memory for (Perfetto names 2 GB, for the
+ * events as it holds them). As CSV: what dos replay keeps (REC_EVENTS_MAX). */
+enum { CHROME_TRACE_JSON_OPS_MAX = 1000000, CHROME_TRACE_CSV_OPS_MAX = 8000000 };
+
+/* Before any output: STATUS_USAGE when the file would be larger than that. */
+int chrome_trace_check_size(const char *path, size_t n_ops, struct err *err) MUST_CHECK;
 /* To path, completely or not at all ("-" is standard output); CSV when it ends in .csv. STATUS_ENV. */
 int chrome_trace_write(const char *path, const struct schedule *schedule, const struct timeline *timeline, const char *policy,
     struct err *err) MUST_CHECK;

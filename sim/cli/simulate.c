@@ -101,6 +101,8 @@ static int run_one(struct sink *sink, struct trial_input *input, const struct co
 	struct trial trial;
 	int code = trial_run(&trial, input, &arena, err);
 
+	if (!code && trace_path)
+		code = chrome_trace_check_size(trace_path, trial.timeline.n_ops, err);
 	if (!code) {
 		note_chosen(c, &trial, input->policy);
 		note_run(c, &trial, input, &arena);

@@ -25,3 +25,8 @@ find . -type l -printf '%f\n' | sort
 cut -d, -f1-3 real/rows.csv
 ln -s loop.csv loop.csv
 run -o loop.csv
+# A timeline that nothing opens is not begun.
+dos simulate --hw "$hw" --contention none --layers 4 --hidden 1024 --heads 16 --ffn 4096 --vocab 32000 --subgroup 10M --policy gpu-only --grad-accum 12000 \
+	-q --trace large.json
+echo "exit $?"
+[ ! -e large.json ] && echo 'no file'

@@ -9,6 +9,7 @@
 #include "sim/sharing.h"
 #include "sim/study/trial.h"
 #include "tests/unit/test_util.h"
+#include "traces/recording.h"
 
 Suite *chrome_trace_suite(void);
 
@@ -245,6 +246,21 @@ START_TEST(csv_by_name)
 }
 END_TEST
 
+START_TEST(sizes_end_somewhere)
+{
+	struct err err;
+
+	ck_assert_int_eq(CHROME_TRACE_CSV_OPS_MAX, REC_EVENTS_MAX);
+	ck_assert_int_eq(chrome_trace_check_size("a.json", CHROME_TRACE_JSON_OPS_MAX, &err), 0);
+	ck_assert_int_eq(chrome_trace_check_size("a.csv", CHROME_TRACE_CSV_OPS_MAX, &err), 0);
+	ck_assert_int_eq(chrome_trace_check_size("-", CHROME_TRACE_JSON_OPS_MAX + 1, &err), STATUS_USAGE);
+	assert_has(err.text, "1000001 operations");
+	assert_has(err.text, "up to 1000000 (as CSV 8000000) would be accepted");
+	ck_assert_int_eq(chrome_trace_check_size("a.csv", CHROME_TRACE_CSV_OPS_MAX + 1, &err), STATUS_USAGE);
+	assert_has(err.text, "up to 8000000 would be accepted");
+}
+END_TEST
+
 Suite *chrome_trace_suite(void)
 {
 	Suite *const suite = suite_create("chrome_trace");
@@ -258,6 +274,7 @@ Suite *chrome_trace_suite(void)
 	tcase_add_test(core, phases_add_up);
 	tcase_add_test(core, arguments);
 	tcase_add_test(core, csv_by_name);
+	tcase_add_test(core, sizes_end_somewhere);
 	suite_add_tcase(suite, core);
 	return suite;
 }
