@@ -45,6 +45,21 @@ static int choose_quantities(bool chosen[QUANTITY_N], const struct opt_list *nam
 	return 0;
 }
 
+/* Exit 1 when none is predicted of the rows that count: a mistake in all of them, or a machine that they do not go with. */
+static int check_predicted(const struct validation *v, struct err *err)
+{
+	struct row_counts counts;
+	size_t first = 0;
+
+	row_counts_of(&counts, v);
+	if (counts.n_predicted > 0 || counts.n_refused == 0)
+		return 0;
+	while (v->predictions[first].is_excluded)
+		first++;
+	return err_set(err, STATUS_NO, "of %zu rows none is predicted to run; the first, %s: %s", counts.n_refused, v->predictions[first].row->id,
+	    v->predictions[first].reason);
+}
+
 /* Exit 1 when a mean error is too large, or when there is nothing to judge. */
 static int judge(const struct validate_report *r, const struct params *p, struct arena *arena, struct err *err)
 {
@@ -124,6 +139,8 @@ static int validate(const struct common *c, struct params *p, struct arena *aren
 		code = cover(&report, c, arena, err);
 	if (!code)
 		code = print(&report, c, arena, err);
+	if (!code)
+		code = check_predicted(&validation, err);
 	return code ? code : judge(&report, p, arena, err);
 }
 
@@ -133,7 +150,7 @@ int command_validate(int argc, char **argv, struct err *err)
 	const struct command_line line = {.name = "validate",
 	    .usage = "[--set NAME|FILE].. [--hw H] [--max-mape X] [OPTION]..",
 	    .about = "Compares predictions with recorded runs. Rows that a profile was fitted on are reported apart. --hw replaces the\n"
-	             "profile that each row names. Exit 1: outside --max-mape, or no rows.",
+	             "profile that each row names. Exit 1: outside --max-mape, no rows, or none that is predicted to run.",
 	    .groups = COMMON_HW | COMMON_CONTENTION | COMMON_UNCERTAINTY,
 	    .opts = opts,
 	    .n_opts = sizeof(opts) / sizeof(opts[0]),

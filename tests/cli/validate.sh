@@ -21,3 +21,7 @@ dos validate --set ./rows.csv --rows 'k*' --contention none --max-mape 500% -q >
 dos validate --set ./rows.csv --rows 'k*' --contention none --max-mape 0 >/dev/null; echo "exit $?"
 dos validate --set ./rows.csv --rows row-1 --contention none --max-mape 1 >/dev/null; echo "exit $?"
 dos validate --set ./rows.csv --rows 'none*'; echo "exit $?"
+# No row is left: a mistake, while rows may be excluded on purpose, all of them, too.
+dos validate --set ./rows.csv --rows wrong --rows old --contention none --format csv; echo "exit $?"
+dos validate --set ./rows.csv --rows huge --contention none --max-mape 500% --format csv | wc -l; echo "exit ${PIPESTATUS[0]}"
+dos validate --set ./rows.csv --rows old --contention none --format csv; echo "exit $?"
