@@ -70,7 +70,7 @@ static const struct opt sync_opts[] = {
         .help = "what the main thread waits for at the end of a phase"},
 };
 static const struct opt uncertainty_opts[] = {
-    {.name = "uncertainty", .kind = OPT_INT, .offset = AT(uncertainty), .min = 0, .max = 1e5, .arg = "N", .bare = "200",
+    {.name = "uncertainty", .kind = OPT_INT, .offset = AT(uncertainty), .min = 0, .max = 1e4, .arg = "N", .bare = "200",
         .given_offset = AT(has_uncertainty), .help = "90 % intervals, from N draws of the profile and the model's errors on other machines; 0: none"},
     {.name = "seed", .kind = OPT_INT, .offset = AT(seed), .min = 0, .max = 0x1p53, .fallback = "1", .arg = "N", .help = "of the draws"},
 };
@@ -222,7 +222,7 @@ int common_parse(struct common *c, const struct command_line *line, int argc, ch
 		return err_wrap(err, "%s", line->name);
 	const int code = use_settings(c, line, tables, n_tables, &seen, arena, err);
 	if (!code && c->uncertainty == 1)
-		return err_set(err, STATUS_USAGE, "%s: uncertainty: '1' is no sample; 0 for none, or 2 to 100000 would be accepted", line->name);
+		return err_set(err, STATUS_USAGE, "%s: uncertainty: '1' is no sample; 0 for none, or 2 to 10000 would be accepted", line->name);
 	if (rest)
 		*rest = arguments;
 	else if (!code && arguments.n > 0)

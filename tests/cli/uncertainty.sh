@@ -40,5 +40,6 @@ dos validate --set "$out/rows.csv" --uncertainty 20 --quantity update_s | sed -n
 dos validate --set "$out/rows.csv" --uncertainty 20 --format json | grep -oE '"update_s": \{"n": [0-9]+, "n_inside": [0-9]+, "covered_frac": [0-9.]+'
 dos validate --set "$out/rows.csv" --uncertainty 20 --format csv | awk -F, '{ print $1, $NF == "" ? "none" : $NF == "hi" ? "hi" : "interval" }'
 dos simulate $small --policy dos --uncertainty 1; echo "exit $?"
+dos simulate $small --policy dos --uncertainty 100000; echo "exit $?"
 dos simulate $small --policy dos --uncertainty=x; echo "exit $?"
 dos plot heatmap --hw h100-4x --model 7b --uncertainty -o x.svg; echo "exit $?"
