@@ -75,6 +75,8 @@ static int check_curve(const struct hwprofile *hw, const struct hw_curve_field *
 	const struct curve *const curve = curve_at(hw, field->offset);
 	double below = 0;
 
+	if (curve->n_points == 0 && !field->is_required)
+		return 0;
 	if (curve->n_points == 0)
 		return err_set(err, STATUS_INPUT, "%s: /curves/%s: no points", name, field->name);
 	for (size_t i = 0; i < curve->n_points; i++) {
@@ -188,6 +190,8 @@ void hwprofile_rehash(struct hwprofile *hw)
 			hash = hash_number(hash, number_at(hw, hw_value_fields[i].offset));
 	for (size_t i = 0; i < HW_N_CURVES; i++) {
 		const struct curve *const curve = curve_at(hw, hw_curve_fields[i].offset);
+		if (curve == &hw->cpu_adam_split && curve->n_points == 0) /* later, as above */
+			continue;
 		hash = hash_number(hash, (double)curve->n_points);
 		hash = hash_numbers(hash, curve->x, curve->n_points);
 		hash = hash_numbers(hash, curve->rate, curve->n_points);
@@ -203,6 +207,7 @@ static void scale_cpu(struct hwprofile *hw, double factor)
 {
 	curve_scale(&hw->cpu_adam, factor);
 	curve_scale(&hw->cpu_adam_fused, factor);
+	curve_scale(&hw->cpu_adam_split, factor);
 	curve_scale(&hw->cpu_unscale, factor);
 	curve_scale(&hw->cpu_downscale, factor);
 	hw->push_pageable_params_per_s *= factor;

@@ -102,6 +102,7 @@
 	X(d2h, CURVE_TRANSFER, true, "pinned D2H, bytes/s over bytes")                                                \
 	X(cpu_adam, CURVE_THREADS, true, "CPU Adam alone, fp32 gradients, parameters/s over threads")                 \
 	X(cpu_adam_fused, CURVE_THREADS, false, "CPU Adam with 16-bit output and 16-bit gradients; else cpu_adam")    \
+	X(cpu_adam_split, CURVE_THREADS, false, "CPU Adam on split masters; else 28/26 of cpu_adam_fused")            \
 	X(cpu_unscale, CURVE_THREADS, false, "unscale alone, parameters/s over threads; else 28/8 of cpu_adam")       \
 	X(cpu_downscale, CURVE_THREADS, true, "fp32 to 16-bit downscale alone, parameters/s over threads")            \
 	X(gemm, CURVE_SIZE, true, "16-bit GEMM, FLOP/s over (m n k)^(1/3)")
@@ -173,7 +174,8 @@ int hwprofile_parse(struct hwprofile *hw, const char *name, const char *text, si
 /* Ranges of all quantities, and what must hold between them. STATUS_INPUT; messages start with `name`. */
 int hwprofile_check(const struct hwprofile *hw, const char *name, struct err *err) MUST_CHECK;
 
-/* Curves without points that a file may leave out, from the others. */
+/* Curves without points that a file may leave out, from the others. cpu_adam_split stays without: it follows cpu_adam_fused in cost.h,
+ * through draws and fits too. */
 void hwprofile_fill_curves(struct hwprofile *hw);
 
 /* Sets content_hash; whoever changes a number of a profile calls it. */

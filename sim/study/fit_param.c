@@ -14,7 +14,7 @@ const struct fit_param fit_params[] = {
     {.name = "cpu_downscale_bytes_per_param", .prior_sd = 0.35},
     {.name = "push_pageable_bytes_per_param", .prior_sd = 0.35},
     {.name = "flush_pageable_bytes_per_param", .prior_sd = 0.35},
-    {.name = "cpu_adam", .followers = {"cpu_adam_fused", "cpu_unscale"}, .prior_sd = 0.7},
+    {.name = "cpu_adam", .followers = {"cpu_adam_fused", "cpu_adam_split", "cpu_unscale"}, .prior_sd = 0.7},
     {.name = "cpu_downscale", .prior_sd = 0.7},
     {.name = "push_pageable_params_per_s", .prior_sd = 0.7},
     {.name = "flush_pageable_params_per_s", .prior_sd = 0.7},

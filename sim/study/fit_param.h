@@ -11,7 +11,7 @@
 
 #include "model/hwprofile.h"
 
-enum { FIT_FOLLOWERS_MAX = 2 };
+enum { FIT_FOLLOWERS_MAX = 3 };
 
 struct fit_param {
 	const char *name;

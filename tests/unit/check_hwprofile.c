@@ -105,6 +105,11 @@ START_TEST(curves_left_out)
 	assert_rel(curve_rate(&hw.cpu_unscale, 8), 3e9 * 28 / 8, 1e-15);
 	parse_fine(tiny_with("\"cpu_downscale\"", "\"cpu_unscale\": {\"points\": [[1, 7e9]]}, \"cpu_downscale\""));
 	assert_rel(curve_rate(&hw.cpu_unscale, 8), 7e9, 1e-15);
+	ck_assert_uint_eq(hw.cpu_adam_split.n_points, 0); /* cost_init takes it from cpu_adam_fused */
+	parse_fine(tiny_with("\"cpu_downscale\"", "\"cpu_adam_split\": {\"points\": [[1, 4e8], [8, 2e9]]}, \"cpu_downscale\""));
+	assert_rel(curve_rate(&hw.cpu_adam_split, 8), 2e9, 1e-15);
+	ck_assert_int_eq(hwprofile_scale(&hw, "cpu", 2, &err), 0);
+	assert_rel(curve_rate(&hw.cpu_adam_split, 8), 4e9, 1e-15);
 }
 END_TEST
 
@@ -198,7 +203,8 @@ START_TEST(hash_is_of_numbers)
 	static const char *const changes[][2] = {{"\"gpus\": 2", "\"gpus\": 1"},
 	    {"\"hbm_Bps\": {\"value\": 2e12", "\"hbm_Bps\": {\"value\": 3e12"}, {"[16, 4e9]", "[16, 5e9]"},
 	    {"[16, 4e9]", "[15, 4e9]"}, {"\"second_together\": 45e9", "\"second_together\": 46e9"},
-	    {"\"second\": \"h2d\"", "\"second\": \"d2h\""}};
+	    {"\"second\": \"h2d\"", "\"second\": \"d2h\""},
+	    {"\"cpu_downscale\"", "\"cpu_adam_split\": {\"points\": [[1, 4e8]]}, \"cpu_downscale\""}};
 	for (size_t i = 0; i < N_ELEMENTS(changes); i++) {
 		parse_fine(tiny_with(changes[i][0], changes[i][1]));
 		ck_assert_msg(hw.content_hash != hash, "%s does not change the hash", changes[i][1]);
