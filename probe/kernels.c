@@ -52,6 +52,28 @@ uint16_t fp16_of_float(float value)
 	return (uint16_t)(sign | (uint16_t)(rounded >> 13)); /* 65520 and above carry into infinity */
 }
 
+uint16_t split_hi(float value)
+{
+	uint32_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return (uint16_t)(isnan(value) ? bits >> 16 | 0x40 : (bits + 0x8000) >> 16);
+}
+
+uint16_t split_lo(float value)
+{
+	uint32_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return (uint16_t)bits;
+}
+
+float split_join(uint16_t hi, uint16_t lo)
+{
+	const uint32_t bits = ((uint32_t)hi << 16) + (lo ^ 0x8000U) - 0x8000U; /* lo with its sign */
+	float value;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
 static inline float adam_element(float *m, float *v, float *p, float raw_gradient, const struct adam_step *step)
 {
 	const float g = raw_gradient * step->inv_scale;
@@ -88,6 +110,28 @@ static void adam_bf16_out(const struct adam_arrays *x, size_t begin, size_t end)
 	const uint16_t *g = x->g;
 	for (size_t i = begin; i < end; i++)
 		x->out[i] = bf16_of_float(adam_element(&x->m[i], &x->v[i], &x->p[i], float_of_bf16(g[i]), &x->step));
+}
+
+static inline void split_element(const struct adam_arrays *x, size_t i, float raw_gradient)
+{
+	float p = split_join(x->hi[i], x->lo[i]);
+	adam_element(&x->m[i], &x->v[i], &p, raw_gradient, &x->step);
+	x->hi[i] = split_hi(p);
+	x->lo[i] = split_lo(p);
+}
+
+static void adam_split_fp32(const struct adam_arrays *x, size_t begin, size_t end)
+{
+	const float *g = x->g;
+	for (size_t i = begin; i < end; i++)
+		split_element(x, i, g[i]);
+}
+
+static void adam_split_bf16(const struct adam_arrays *x, size_t begin, size_t end)
+{
+	const uint16_t *g = x->g;
+	for (size_t i = begin; i < end; i++)
+		split_element(x, i, float_of_bf16(g[i]));
 }
 
 static void adam_stream(const struct adam_arrays *x, size_t begin, size_t end)
@@ -131,6 +175,7 @@ static void triad(const struct stream_arrays *x, size_t begin, size_t end)
 
 const struct kernel_set kernels_scalar = {.name = "scalar",
     .adam = {{adam_fp32, adam_fp32_out}, {adam_bf16, adam_bf16_out}},
+    .adam_split = {adam_split_fp32, adam_split_bf16},
     .adam_stream = adam_stream,
     .downscale = {downscale_bf16, downscale_fp16},
     .unscale = unscale,

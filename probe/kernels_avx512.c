@@ -82,6 +82,33 @@ VECTOR static inline void v_store_bf16(uint16_t *to, const vec values[2], int pa
 		_mm512_storeu_si512(to, both);
 }
 
+VECTOR static inline vec v_load_split(const uint16_t *hi, const uint16_t *lo)
+{
+	const __m512i high = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)hi));
+	const __m512i low = _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)lo));
+	return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_slli_epi32(high, 16), low));
+}
+
+/* The high halves are those of this. Ties away from zero; a NaN stays one, quiet. */
+VECTOR static inline __m512i round_to_hi(vec value)
+{
+	const __m512i bits = _mm512_castps_si512(value);
+	const __mmask16 is_nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
+	const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+	return _mm512_mask_mov_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x8000)), is_nan, quiet);
+}
+
+VECTOR static inline void v_store_split(uint16_t *hi, uint16_t *lo, const vec values[2])
+{
+	static const uint16_t even[32] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42,
+	    44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
+	const __m512i low = _mm512_loadu_si512(even), high = _mm512_add_epi16(low, _mm512_set1_epi16(1));
+	const __m512i first = round_to_hi(values[0]), second = round_to_hi(values[1]);
+	_mm512_storeu_si512(hi, _mm512_permutex2var_epi16(first, high, second));
+	const __m512i bits = _mm512_castps_si512(values[0]), more_bits = _mm512_castps_si512(values[1]);
+	_mm512_storeu_si512(lo, _mm512_permutex2var_epi16(bits, low, more_bits));
+}
+
 VECTOR static inline void v_store_fp16(uint16_t *to, vec value, int past_cache)
 {
 	/* All lanes: without optimization _mm512_cvtps_ph is a macro that gcc 12 warns of. */

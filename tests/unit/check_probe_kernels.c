@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * CPU kernels of the probe: against references in double, at odd sizes and alignments, and all sets bit for bit alike. */
-#include <stdlib.h>
+#include <stdbool.h>
 
 #include "probe/kernels.h"
 #include "probe/team.h"
@@ -12,7 +12,7 @@ enum { N = 517, OFFSETS = 3 };
 
 struct data {
 	_Alignas(64) float m[N + OFFSETS], v[N + OFFSETS], p[N + OFFSETS], g[N + OFFSETS];
-	_Alignas(64) uint16_t g16[N + OFFSETS], out[N + OFFSETS];
+	_Alignas(64) uint16_t g16[N + OFFSETS], out[N + OFFSETS], hi[N + OFFSETS], lo[N + OFFSETS];
 };
 
 static uint32_t next_random(uint32_t *state)
@@ -35,6 +35,8 @@ static void fill(struct data *data)
 		data->g16[i] = bf16_of_float(1e-3F * uniform(&state));
 		data->g[i] = float_of_bf16(data->g16[i]);
 		data->out[i] = 0xffff;
+		data->hi[i] = split_hi(data->p[i]);
+		data->lo[i] = split_lo(data->p[i]);
 	}
 }
 
@@ -56,6 +58,8 @@ static struct adam_arrays arrays_of(struct data *data, size_t offset, enum grad_
 	    .p = data->p + offset,
 	    .g = grad == GRAD_FP32 ? (const void *)(data->g + offset) : data->g16 + offset,
 	    .out = data->out + offset,
+	    .hi = data->hi + offset,
+	    .lo = data->lo + offset,
 	    .step = adam_step_of(3, 0.5F)};
 }
 
@@ -114,6 +118,149 @@ START_TEST(sets_agree_bit_for_bit)
 				}
 }
 END_TEST
+
+/* ---- split master parameters */
+
+static uint32_t bits_of(float value)
+{
+	uint32_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+	float value;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+/* Every high half with the low halves around a tie and at both ends. */
+enum { N_LOWS = 6 };
+static float split_value(uint32_t high, size_t low)
+{
+	static const uint32_t lows[N_LOWS] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+	return float_of(high << 16 | lows[low]);
+}
+
+START_TEST(split_loses_nothing)
+{
+	for (uint32_t high = 0; high <= 0xffff; high++) {
+		for (size_t low = 0; low < N_LOWS; low++) {
+			const float p = split_value(high, low);
+			const uint16_t hi = split_hi(p), lo = split_lo(p);
+			ck_assert_uint_eq(lo, bits_of(p) & 0xffff);
+			if (isnan(p)) {
+				ck_assert(isnan(split_join(hi, lo)));
+				ck_assert(isnan(float_of_bf16(hi)));
+				continue;
+			}
+			ck_assert_uint_eq(bits_of(split_join(hi, lo)), bits_of(p));
+			if (bits_of(p) << 16 != 0x80000000U) /* no tie */
+				ck_assert_uint_eq(hi, bf16_of_float(p));
+			if ((high & 0x7fff) >= 0x7f7f)
+				continue;
+			/* the nearer neighbour, of two equally near the greater in magnitude */
+			const double below = (double)float_of(high << 16), above = (double)float_of((high + 1) << 16);
+			const double nearer = fabs((double)p - below) < fabs(above - (double)p) ? below : above;
+			ck_assert_double_eq((double)float_of_bf16(hi), nearer);
+		}
+	}
+}
+END_TEST
+
+static bool same_number(float a, float b)
+{
+	return bits_of(a) == bits_of(b) || (isnan(a) && isnan(b));
+}
+
+/* Zeros, subnormals, the largest numbers, infinities and NaN, each with low halves around a tie; last in m and g too. */
+static void make_special(struct data *data)
+{
+	static const uint32_t highs[] = {0x0000, 0x0001, 0x007f, 0x0080, 0x3f80, 0x7f7f, 0x7f80, 0x7fc0, 0x7fff};
+	enum { N_HIGHS = N_ELEMENTS(highs), N_SPECIAL = 2 * N_HIGHS * N_LOWS };
+	for (size_t i = 0; i < N_SPECIAL; i++) {
+		const float p = split_value(highs[i / 2 % N_HIGHS] | (i % 2 ? 0x8000U : 0), i / 2 / N_HIGHS);
+		data->p[i] = p;
+		data->hi[i] = split_hi(p);
+		data->lo[i] = split_lo(p);
+	}
+	static const float odd[] = {INFINITY, -INFINITY, NAN, 1e-41F, -1e-41F, 3e38F};
+	for (size_t i = 0; i < N_ELEMENTS(odd); i++) {
+		data->m[N_SPECIAL + i] = odd[i];
+		data->g16[N_SPECIAL + N_ELEMENTS(odd) + i] = bf16_of_float(odd[i]);
+		data->g[N_SPECIAL + N_ELEMENTS(odd) + i] = float_of_bf16(bf16_of_float(odd[i]));
+	}
+}
+
+static void split_as_whole(const struct kernel_set *set, enum grad_kind grad, size_t n, size_t offset, bool is_special)
+{
+	static struct data whole, split;
+	fill(&whole);
+	if (is_special)
+		make_special(&whole);
+	split = whole;
+	const struct adam_arrays a = arrays_of(&whole, offset, grad), b = arrays_of(&split, offset, grad);
+	kernels_scalar.adam[grad][0](&a, 0, n);
+	set->adam_split[grad](&b, 0, n);
+	for (size_t i = 0; i < N + OFFSETS; i++) {
+		const float p = split_join(split.hi[i], split.lo[i]);
+		ck_assert_msg(same_number(split.m[i], whole.m[i]) && same_number(split.v[i], whole.v[i]) &&
+			same_number(p, whole.p[i]),
+		    "%s grads %d n %zu offset %zu at %zu: p %g, want %g", set->name, (int)grad, n, offset, i, (double)p,
+		    (double)whole.p[i]);
+		if (!isnan(p)) {
+			ck_assert_uint_eq(split.hi[i], split_hi(whole.p[i]));
+			ck_assert_uint_eq(split.lo[i], split_lo(whole.p[i]));
+		}
+	}
+	for (size_t i = 0; i < N + OFFSETS; i++)
+		ck_assert_uint_eq(split.out[i], 0xffff);
+}
+
+START_TEST(split_adam_is_adam)
+{
+	const struct kernel_set *list[3];
+	const size_t n_sets = sets(list);
+	static const size_t sizes[] = {0, 1, 15, 16, 31, 32, 33, 64, 100, N};
+	for (size_t s = 0; s < n_sets; s++)
+		for (enum grad_kind grad = GRAD_FP32; grad <= GRAD_BF16; grad++)
+			for (size_t size = 0; size < N_ELEMENTS(sizes); size++)
+				for (size_t offset = 0; offset < OFFSETS; offset++) {
+					split_as_whole(list[s], grad, sizes[size], offset, false);
+					split_as_whole(list[s], grad, sizes[size], offset, true);
+				}
+}
+END_TEST
+
+/* Bit for bit, of NaN too; a step that changes no parameter gives the halves back. */
+START_TEST(split_sets_agree)
+{
+	static struct data start, want, got;
+	const struct kernel_set *list[3];
+	const size_t n_sets = sets(list);
+	fill(&start);
+	make_special(&start);
+	for (size_t s = 0; s < n_sets; s++)
+		for (int still = 0; still <= 1; still++)
+			for (enum grad_kind grad = GRAD_FP32; grad <= GRAD_BF16; grad++) {
+				want = got = start;
+				struct adam_arrays a = arrays_of(&want, 0, grad), b = arrays_of(&got, 0, grad);
+				if (still) {
+					a.step.decay = b.step.decay = 1;
+					a.step.negative_step_size = b.step.negative_step_size = 0;
+				}
+				kernels_scalar.adam_split[grad](&a, 0, N);
+				list[s]->adam_split[grad](&b, 0, N);
+				ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "%s still %d", list[s]->name, still);
+				for (size_t i = 0; i < 100 && still; i++)
+					if (!isnan(start.p[i]) && start.p[i] != 0)
+						ck_assert(got.hi[i] == start.hi[i] && got.lo[i] == start.lo[i]);
+			}
+}
+END_TEST
+
+/* ---- 16 bits */
 
 /* The float between the largest fp16 and infinity, halves of steps, subnormals, NaN. */
 static const struct {
@@ -239,6 +386,9 @@ Suite *probe_kernels_suite(void)
 	TCase *const core = tcase_create("core"), *const team = tcase_create("team");
 	tcase_add_test(core, adam_follows_the_double_reference);
 	tcase_add_test(core, sets_agree_bit_for_bit);
+	tcase_add_test(core, split_loses_nothing);
+	tcase_add_test(core, split_adam_is_adam);
+	tcase_add_test(core, split_sets_agree);
 	tcase_add_test(core, sixteen_bits);
 	tcase_add_test(core, streams);
 	tcase_add_test(team, every_item_once);
