@@ -171,6 +171,12 @@ void gpu_adam(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arra
 	kernels_scalar.adam[GRAD_FP32][arrays->out != NULL](arrays, 0, n);
 }
 
+void gpu_adam_split(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arrays *arrays, size_t n)
+{
+	(void)gpu, (void)stream;
+	kernels_scalar.adam_split[GRAD_BF16](arrays, 0, n);
+}
+
 void gpu_widen_bf16(struct gpu *gpu, struct gpu_stream *stream, float *to, const uint16_t *from, size_t n)
 {
 	(void)gpu, (void)stream;

@@ -132,6 +132,11 @@ void gpu_adam(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arra
 	(void)gpu, (void)stream, (void)arrays, (void)n;
 }
 
+void gpu_adam_split(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arrays *arrays, size_t n)
+{
+	(void)gpu, (void)stream, (void)arrays, (void)n;
+}
+
 void gpu_widen_bf16(struct gpu *gpu, struct gpu_stream *stream, float *to, const uint16_t *from, size_t n)
 {
 	(void)gpu, (void)stream, (void)to, (void)from, (void)n;

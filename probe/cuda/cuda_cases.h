@@ -63,6 +63,8 @@ double gpu_elapsed_s(struct gpu *gpu, struct gpu_event *start, struct gpu_event 
 void gpu_h2d(struct gpu *gpu, struct gpu_stream *stream, void *device, const void *host, size_t bytes);
 void gpu_d2h(struct gpu *gpu, struct gpu_stream *stream, void *host, const void *device, size_t bytes);
 void gpu_adam(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arrays *arrays, size_t n); /* fp32 gradients */
+/* On split master parameters (kernels.h): m, v, hi, lo in place; bf16 gradients. */
+void gpu_adam_split(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arrays *arrays, size_t n);
 void gpu_widen_bf16(struct gpu *gpu, struct gpu_stream *stream, float *to, const uint16_t *from, size_t n);
 void gpu_narrow_bf16(struct gpu *gpu, struct gpu_stream *stream, uint16_t *to, const float *from, size_t n);
 void gpu_copy(struct gpu *gpu, struct gpu_stream *stream, float *to, const float *from, size_t n);

@@ -33,6 +33,36 @@ __device__ static unsigned narrow(float value)
 	return (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
 }
 
+__device__ static unsigned hi_of(float value)
+{
+	const unsigned bits = __float_as_uint(value);
+	return (value != value ? bits | 0x400000U : bits + 0x8000U) >> 16;
+}
+
+__device__ static unsigned lo_of(float value)
+{
+	return __float_as_uint(value) & 0xffffU;
+}
+
+/* lo with its sign */
+__device__ static float join(unsigned hi, unsigned lo)
+{
+	return __uint_as_float((hi << 16) + (lo ^ 0x8000U) - 0x8000U);
+}
+
+/* Four numbers of 16 bits. */
+__device__ static float4 widen_group(const uint2 bits)
+{
+	return make_float4(__uint_as_float(bits.x << 16), __uint_as_float(bits.x & 0xffff0000U), __uint_as_float(bits.y << 16),
+	    __uint_as_float(bits.y & 0xffff0000U));
+}
+
+__device__ static float4 join_group(const uint2 hi, const uint2 lo)
+{
+	return make_float4(join(hi.x & 0xffffU, lo.x & 0xffffU), join(hi.x >> 16, lo.x >> 16),
+	    join(hi.y & 0xffffU, lo.y & 0xffffU), join(hi.y >> 16, lo.y >> 16));
+}
+
 __device__ static float adam_element(float *m, float *v, float p, float raw_gradient, const struct adam_step &step)
 {
 	const float g = __fmul_rn(raw_gradient, step.inv_scale);
@@ -70,13 +100,33 @@ __global__ static void adam_kernel(struct adam_arrays x, size_t n)
 	}
 }
 
+__global__ static void adam_split_kernel(struct adam_arrays x, size_t n)
+{
+	const size_t group = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x, i = 4 * group;
+	const uint16_t *const g = (const uint16_t *)x.g;
+	if (i + 4 <= n) {
+		float4 m = ((float4 *)x.m)[group], v = ((float4 *)x.v)[group];
+		float4 p = join_group(((uint2 *)x.hi)[group], ((uint2 *)x.lo)[group]);
+		adam_group(&m, &v, &p, widen_group(((const uint2 *)g)[group]), x.step);
+		((float4 *)x.m)[group] = m;
+		((float4 *)x.v)[group] = v;
+		((uint2 *)x.hi)[group] = make_uint2(hi_of(p.x) | hi_of(p.y) << 16, hi_of(p.z) | hi_of(p.w) << 16);
+		((uint2 *)x.lo)[group] = make_uint2(lo_of(p.x) | lo_of(p.y) << 16, lo_of(p.z) | lo_of(p.w) << 16);
+		return;
+	}
+	for (size_t j = i; j < n; j++) {
+		const float raw = __uint_as_float((unsigned)g[j] << 16);
+		const float p = adam_element(&x.m[j], &x.v[j], join(x.hi[j], x.lo[j]), raw, x.step);
+		x.hi[j] = (uint16_t)hi_of(p);
+		x.lo[j] = (uint16_t)lo_of(p);
+	}
+}
+
 __global__ static void widen_kernel(float *to, const uint16_t *from, size_t n)
 {
 	const size_t group = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x, i = 4 * group;
 	if (i + 4 <= n) {
-		const uint2 bits = ((const uint2 *)from)[group];
-		((float4 *)to)[group] = make_float4(__uint_as_float(bits.x << 16), __uint_as_float(bits.x & 0xffff0000U),
-		    __uint_as_float(bits.y << 16), __uint_as_float(bits.y & 0xffff0000U));
+		((float4 *)to)[group] = widen_group(((const uint2 *)from)[group]);
 		return;
 	}
 	for (size_t j = i; j < n; j++)
@@ -118,6 +168,12 @@ __global__ static void empty_kernel(void)
 void gpu_adam(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arrays *arrays, size_t n)
 {
 	adam_kernel<<<blocks_of((n + 3) / 4), BLOCK_THREADS, 0, stream_of(stream)>>>(*arrays, n);
+	check_launch(gpu);
+}
+
+void gpu_adam_split(struct gpu *gpu, struct gpu_stream *stream, const struct adam_arrays *arrays, size_t n)
+{
+	adam_split_kernel<<<blocks_of((n + 3) / 4), BLOCK_THREADS, 0, stream_of(stream)>>>(*arrays, n);
 	check_launch(gpu);
 }
 
