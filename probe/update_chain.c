@@ -3,7 +3,13 @@
  * published: a stream per tensor; serial: one stream; duplex: a stream per direction. */
 #include "probe/update_run.h"
 
-/* The copies of one subgroup: three with `published`, else one of the whole state. */
+static bool is_split(const struct update_run *run)
+{
+	return run->policy->downscale == DOWNSCALE_SPLIT;
+}
+
+/* The copies of one subgroup: three with `published`, else one of the state; where parameters are split it is without them,
+ * and one of the low halves follows on the same stream. */
 struct chain_copy {
 	struct gpu_stream *stream;
 	size_t offset, n; /* floats within the state */
@@ -20,7 +26,7 @@ static int copies_of(struct chain_copy copies[UPDATE_TENSORS], const struct upda
 	}
 	struct gpu_stream *const stream =
 	    run->policy->chain == CHAIN_SERIAL || is_fetch ? rank->fetch_stream : rank->write_stream;
-	copies[0] = (struct chain_copy){stream, 0, UPDATE_TENSORS * pitch};
+	copies[0] = (struct chain_copy){stream, 0, (is_split(run) ? 2 : UPDATE_TENSORS) * pitch};
 	return 1;
 }
 
@@ -54,7 +60,7 @@ void update_chain_fetch(struct update_run *run, size_t j)
 {
 	struct update_rank *const rank = run->rank;
 	struct gpu *const gpu = rank->gpu;
-	const size_t x = run->gpu_subgroups[j];
+	const size_t x = run->gpu_subgroups[j], pitch = run->layout->pitch;
 	const int slot = slot_of(run, j);
 	struct chain_copy copies[UPDATE_TENSORS];
 	const int n_copies = copies_of(copies, run, true);
@@ -68,29 +74,51 @@ void update_chain_fetch(struct update_run *run, size_t j)
 		const size_t op = update_trace_begin(run->trace, rank->rank, gpu, stream, LANE_H2D, "fetch", x);
 		gpu_h2d(gpu, stream, rank->dev_state[slot] + copies[i].offset,
 		    update_state_of(rank, run->layout, x) + copies[i].offset, copies[i].n * sizeof(float));
+		if (is_split(run))
+			gpu_h2d(gpu, stream, rank->dev_lo[slot], rank->lo + pitch * x, 2 * pitch);
 		update_trace_end(run->trace, op, gpu, stream);
 		gpu_record(gpu, rank->fetched[UPDATE_TENSORS * j + (size_t)i], stream);
 	}
-	widen_gradients(run, x, slot);
+	if (!is_split(run))
+		widen_gradients(run, x, slot);
 }
 
 void update_chain_adam(struct update_run *run, size_t j)
 {
 	struct update_rank *const rank = run->rank;
 	struct gpu *const gpu = rank->gpu;
-	const size_t pitch = run->layout->pitch;
+	const size_t x = run->gpu_subgroups[j], pitch = run->layout->pitch;
 	const int slot = slot_of(run, j), n_copies = run->policy->chain == CHAIN_PUBLISHED ? UPDATE_TENSORS : 1;
 	for (int i = 0; i < n_copies; i++)
 		gpu_stream_wait(gpu, rank->compute_stream, rank->fetched[UPDATE_TENSORS * j + (size_t)i]);
 	float *const state = rank->dev_state[slot];
-	struct adam_arrays arrays = {.m = state, .v = state + pitch, .p = state + 2 * pitch, .g = rank->dev_grads32[slot]};
-	arrays.step = run->step;
+	struct adam_arrays arrays = {.m = state, .v = state + pitch, .step = run->step};
 	arrays.step.inv_scale = run->scale; /* unscaling is part of the device's step in any case */
-	const size_t x = run->gpu_subgroups[j];
 	const size_t op = update_trace_begin(run->trace, rank->rank, gpu, rank->compute_stream, LANE_GPU, "gpu adam", x);
-	gpu_adam(gpu, rank->compute_stream, &arrays, run->layout->subgroup_params);
+	if (is_split(run)) {
+		arrays.hi = rank->dev_half + pitch * x;
+		arrays.lo = rank->dev_lo[slot];
+		arrays.g = rank->dev_grads16 + pitch * x;
+		gpu_adam_split(gpu, rank->compute_stream, &arrays, run->layout->subgroup_params);
+	} else {
+		arrays.p = state + 2 * pitch;
+		arrays.g = rank->dev_grads32[slot];
+		gpu_adam(gpu, rank->compute_stream, &arrays, run->layout->subgroup_params);
+	}
 	update_trace_end(run->trace, op, gpu, rank->compute_stream);
 	gpu_record(gpu, rank->updated[j], rank->compute_stream);
+}
+
+static void narrow_parameters(const struct update_run *run, size_t x, int slot)
+{
+	const struct update_rank *const rank = run->rank;
+	struct gpu *const gpu = rank->gpu;
+	const size_t pitch = run->layout->pitch;
+	const size_t op =
+	    update_trace_begin(run->trace, rank->rank, gpu, rank->compute_stream, LANE_GPU, "parameter cast", x);
+	gpu_narrow_bf16(gpu, rank->compute_stream, rank->dev_half + pitch * x, rank->dev_state[slot] + 2 * pitch,
+	    run->layout->subgroup_params);
+	update_trace_end(run->trace, op, gpu, rank->compute_stream);
 }
 
 void update_chain_write(struct update_run *run, size_t j)
@@ -99,19 +127,19 @@ void update_chain_write(struct update_run *run, size_t j)
 	struct gpu *const gpu = rank->gpu;
 	const size_t x = run->gpu_subgroups[j], pitch = run->layout->pitch;
 	const int slot = slot_of(run, j);
-	size_t op = update_trace_begin(run->trace, rank->rank, gpu, rank->compute_stream, LANE_GPU, "parameter cast", x);
-	gpu_narrow_bf16(gpu, rank->compute_stream, rank->dev_half + pitch * x, rank->dev_state[slot] + 2 * pitch,
-	    run->layout->subgroup_params);
-	update_trace_end(run->trace, op, gpu, rank->compute_stream);
+	if (!is_split(run))
+		narrow_parameters(run, x, slot);
 	gpu_record(gpu, rank->narrowed[j], rank->compute_stream);
 	struct chain_copy copies[UPDATE_TENSORS];
 	const int n_copies = copies_of(copies, run, false);
 	for (int i = 0; i < n_copies; i++) {
 		struct gpu_stream *const stream = copies[i].stream;
 		gpu_stream_wait(gpu, stream, rank->updated[j]);
-		op = update_trace_begin(run->trace, rank->rank, gpu, stream, LANE_D2H, "write-back", x);
+		const size_t op = update_trace_begin(run->trace, rank->rank, gpu, stream, LANE_D2H, "write-back", x);
 		gpu_d2h(gpu, stream, update_state_of(rank, run->layout, x) + copies[i].offset,
 		    rank->dev_state[slot] + copies[i].offset, copies[i].n * sizeof(float));
+		if (is_split(run))
+			gpu_d2h(gpu, stream, rank->lo + pitch * x, rank->dev_lo[slot], 2 * pitch);
 		update_trace_end(run->trace, op, gpu, stream);
 		gpu_record(gpu, rank->written[UPDATE_TENSORS * j + (size_t)i], stream);
 	}

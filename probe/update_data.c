@@ -90,6 +90,19 @@ static void fill_blocks(void *context, size_t begin, size_t end)
 	}
 }
 
+static void split_blocks(void *context, size_t begin, size_t end)
+{
+	const struct data_job *const job = context;
+	for (size_t index = begin; index < end; index++) {
+		const struct block block = block_of(job, index);
+		const size_t at = block.x * job->layout->pitch + block.at;
+		for (size_t i = 0; i < block.n; i++) {
+			job->rank->stage[at + i] = split_hi(block.table[TABLE_P][i]);
+			job->rank->lo[at + i] = split_lo(block.table[TABLE_P][i]);
+		}
+	}
+}
+
 static void run_blocks(struct data_job *job, void (*run)(void *, size_t, size_t))
 {
 	pthread_once(&tables_once, make_tables);
@@ -104,9 +117,10 @@ static bool same_layout(const struct update_layout *a, const struct update_layou
 	return a->subgroup_params == b->subgroup_params && a->n_subgroups == b->n_subgroups;
 }
 
-bool update_rank_holds(const struct update_rank *rank, const struct update_layout *layout)
+bool update_rank_holds(
+    const struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy)
 {
-	return same_layout(&rank->grads_layout, layout);
+	return same_layout(&rank->grads_layout, layout) && (policy->downscale != DOWNSCALE_SPLIT || rank->halves_made);
 }
 
 /* Poisons the device's 16-bit parameters, sends gradients and resident state. */
@@ -125,6 +139,19 @@ static void fill_device(
 	gpu_wait_all(gpu);
 }
 
+/* After fill_device: the GPU holds hi of what it will update, and poison of what the CPU has to push. */
+static void fill_halves(struct data_job *job)
+{
+	struct update_rank *const rank = job->rank;
+	const struct update_layout *const layout = job->layout;
+	run_blocks(job, split_blocks);
+	for (size_t x = 0; x < layout->n_subgroups; x++)
+		if (update_policy_place(job->policy, x, layout->n_subgroups) == PLACE_GPU)
+			gpu_h2d(rank->gpu, rank->push_stream, rank->dev_half + layout->pitch * x,
+			    rank->stage + layout->pitch * x, 2 * layout->pitch);
+	gpu_wait_all(rank->gpu);
+}
+
 void update_rank_reset(struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy)
 {
 	const bool same = same_layout(&rank->grads_layout, layout), wants_fp32 = policy->grads == UPDATE_GRADS_FP32;
@@ -140,6 +167,9 @@ void update_rank_reset(struct update_rank *rank, const struct update_layout *lay
 		rank->grads32_fresh = false;
 	rank->grads_layout = *layout;
 	fill_device(rank, layout, policy, !same);
+	rank->halves_made = policy->downscale == DOWNSCALE_SPLIT;
+	if (rank->halves_made)
+		fill_halves(&job);
 }
 
 /* The reference: the same step by the CPU kernel, on a copy of the block in cache. */
@@ -184,34 +214,83 @@ static void compare_half(struct update_check *check, const uint16_t *got, const 
 		check->n_wrong += got[i] != bf16_of_float(p[i]);
 }
 
-static void verify_blocks(void *context, size_t begin, size_t end)
+/* The halves in `stage` and `lo` must be exactly the final parameters. */
+static void compare_halves(
+    struct update_check *check, const struct data_job *job, const struct block *block, const struct reference *reference)
+{
+	const size_t at = block->x * job->layout->pitch + block->at;
+	float joined[BLOCK];
+	for (size_t i = 0; i < block->n; i++)
+		joined[i] = split_join(job->rank->stage[at + i], job->rank->lo[at + i]);
+	compare_tensor(check, joined, reference->tensor[TABLE_P], block->n, true);
+}
+
+static void add_check(struct data_job *job, const struct update_check *check)
+{
+	pthread_mutex_lock(&job->mutex);
+	job->check.n_wrong += check->n_wrong;
+	job->check.n_differing += check->n_differing;
+	if (!(check->worst_relative <= job->check.worst_relative))
+		job->check.worst_relative = check->worst_relative;
+	pthread_mutex_unlock(&job->mutex);
+}
+
+static enum update_place place_of(const struct data_job *job, const struct block *block)
+{
+	return update_policy_place(job->policy, block->x, job->layout->n_subgroups);
+}
+
+/* What the CPU left in `stage`, before the device's copy of it comes there. */
+static void verify_staged(void *context, size_t begin, size_t end)
 {
 	struct data_job *const job = context;
-	const struct update_layout *const layout = job->layout;
 	struct update_check check = {0};
 	struct reference reference;
 	for (size_t index = begin; index < end; index++) {
 		const struct block block = block_of(job, index);
-		const float *const state = update_state_of(job->rank, layout, block.x) + block.at;
-		const bool on_cpu = update_policy_place(job->policy, block.x, layout->n_subgroups) == PLACE_CPU;
+		if (place_of(job, &block) != PLACE_CPU)
+			continue;
 		make_reference(&reference, job, &block);
-		for (size_t t = 0; t < UPDATE_TENSORS; t++)
-			compare_tensor(&check, state + t * layout->pitch, reference.tensor[t], block.n, on_cpu);
-		compare_half(&check, job->rank->stage + block.x * layout->pitch + block.at, state + TABLE_P * layout->pitch,
-		    block.n);
+		compare_halves(&check, job, &block, &reference);
 	}
-	pthread_mutex_lock(&job->mutex);
-	job->check.n_wrong += check.n_wrong;
-	job->check.n_differing += check.n_differing;
-	if (!(check.worst_relative <= job->check.worst_relative))
-		job->check.worst_relative = check.worst_relative;
-	pthread_mutex_unlock(&job->mutex);
+	add_check(job, &check);
+}
+
+static void verify_blocks(void *context, size_t begin, size_t end)
+{
+	struct data_job *const job = context;
+	const size_t pitch = job->layout->pitch;
+	struct update_check check = {0};
+	struct reference reference;
+	for (size_t index = begin; index < end; index++) {
+		const struct block block = block_of(job, index);
+		const float *const state = update_state_of(job->rank, job->layout, block.x) + block.at;
+		const float *const p = state + TABLE_P * pitch;
+		const enum update_place place = place_of(job, &block);
+		const bool split = job->policy->downscale == DOWNSCALE_SPLIT && place != PLACE_RESIDENT;
+		const bool exact = split || place == PLACE_CPU;
+		make_reference(&reference, job, &block);
+		for (size_t t = TABLE_M; t <= TABLE_V; t++)
+			compare_tensor(&check, state + t * pitch, reference.tensor[t], block.n, exact);
+		if (split) {
+			compare_halves(&check, job, &block, &reference);
+			compare_tensor(&check, p, block.table[TABLE_P], block.n, true); /* not touched */
+		} else {
+			compare_tensor(&check, p, reference.tensor[TABLE_P], block.n, exact);
+			compare_half(&check, job->rank->stage + block.x * pitch + block.at, p, block.n);
+		}
+	}
+	add_check(job, &check);
 }
 
 void update_rank_verify(struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy,
     struct update_check *check)
 {
 	struct gpu *const gpu = rank->gpu;
+	struct data_job job = {.rank = rank, .layout = layout, .policy = policy};
+	pthread_mutex_init(&job.mutex, NULL);
+	if (policy->downscale == DOWNSCALE_SPLIT)
+		run_blocks(&job, verify_staged);
 	gpu_d2h(gpu, rank->push_stream, rank->stage, rank->dev_half, 2 * layout->pitch * layout->n_subgroups);
 	for (size_t x = 0; x < layout->n_subgroups; x++) {
 		const enum update_place place = update_policy_place(policy, x, layout->n_subgroups);
@@ -221,8 +300,6 @@ void update_rank_verify(struct update_rank *rank, const struct update_layout *la
 		}
 	}
 	gpu_wait_all(gpu);
-	struct data_job job = {.rank = rank, .layout = layout, .policy = policy};
-	pthread_mutex_init(&job.mutex, NULL);
 	run_blocks(&job, verify_blocks);
 	pthread_mutex_destroy(&job.mutex);
 	*check = job.check;

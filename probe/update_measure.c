@@ -47,6 +47,7 @@ static struct update_needs needs_of(const struct update_point points[], size_t n
 		if (points[i].policy.buffers > needs.buffers)
 			needs.buffers = (int)points[i].policy.buffers;
 		needs.grads_fp32 = needs.grads_fp32 || points[i].policy.grads == UPDATE_GRADS_FP32;
+		needs.split = needs.split || points[i].policy.downscale == DOWNSCALE_SPLIT;
 	}
 	return needs;
 }
@@ -54,7 +55,7 @@ static struct update_needs needs_of(const struct update_point points[], size_t n
 double update_host_bytes(const struct update_point points[], size_t n_points)
 {
 	const struct update_needs needs = needs_of(points, n_points);
-	return (double)needs.elements * (needs.grads_fp32 ? 20 : 16);
+	return (double)needs.elements * (16 + (needs.grads_fp32 ? 4 : 0) + (needs.split ? 2 : 0));
 }
 
 static void note_failure(struct crew *crew, const struct err *err)
@@ -127,6 +128,13 @@ static void time_step(struct rank_thread *me, struct update_run *run)
 	pthread_barrier_wait(&crew->barrier);
 }
 
+/* Another layout has parameters where this one's variances are, and poison where a split point needs halves. */
+static void make_valid(struct update_rank *rank, const struct update_point *point)
+{
+	if (!update_rank_holds(rank, &point->layout, &point->policy))
+		update_rank_reset(rank, &point->layout, &point->policy);
+}
+
 static void run_point(struct rank_thread *me, size_t index, size_t repeat)
 {
 	struct update_job *const job = me->crew->job;
@@ -137,8 +145,9 @@ static void run_point(struct rank_thread *me, size_t index, size_t repeat)
 	    .policy = &point->policy,
 	    .threads = point->threads,
 	    .scale = is_checked ? UPDATE_FIRST_SCALE : 1.0F};
-	if (repeat == 0 && !(job->skip_check && update_rank_holds(&me->rank, &point->layout)))
+	if (is_checked)
 		update_rank_reset(&me->rank, &point->layout, &point->policy);
+	make_valid(&me->rank, point);
 	update_run_open(&run, (int)repeat + 1);
 	time_step(me, &run);
 	if (me->index == 0)
@@ -162,6 +171,7 @@ static void trace_point(struct rank_thread *me, size_t index)
 	    .trace = &crew->trace};
 	if (me->index == 0)
 		update_trace_init(&crew->trace);
+	make_valid(&me->rank, point);
 	pthread_barrier_wait(&crew->barrier);
 	update_run_open(&run, 2);
 	struct gpu_event *const base = gpu_event_new(gpu, 1);

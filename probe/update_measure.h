@@ -3,7 +3,8 @@
  * update_measure: all points in one pinned allocation, interleaved repeat by repeat (A B C, A B C), so that drift hits all alike.
  *
  * Invariant: the first repeat of every point starts from the initial state and is verified outside the timed region, unless
- * skip_check says that another process does so.
+ * skip_check says that another process does so. Later ones go on from what another point left; where that was of another layout,
+ * or had no halves for a split point, the initial state is made again.
  */
 #ifndef PROBE_UPDATE_MEASURE_H
 #define PROBE_UPDATE_MEASURE_H
@@ -33,7 +34,7 @@ struct update_job {
 	struct update_result *results; /* one per point, filled as it goes */
 	int n_ranks;
 	size_t n_repeats; /* <= STATS_SAMPLES_MAX */
-	bool skip_check; /* the state is made once a layout, not once a point, and nothing is verified */
+	bool skip_check; /* the state is not made for every point, and nothing is verified */
 	struct jsonw *trace; /* open array of trace events, or NULL */
 	/* After every repeat of all points, in rank 0's thread; may be NULL. */
 	void (*report)(void *context, size_t n_repeats_done);

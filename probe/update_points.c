@@ -22,7 +22,7 @@ static int default_threads(const struct update_policy *policy, const struct upda
 {
 	if (defaults->threads > 0)
 		return defaults->threads;
-	const long long reserved = policy->downscale == DOWNSCALE_FUSED ? 0 : policy->workers;
+	const long long reserved = update_policy_has_worker(policy) ? policy->workers : 0;
 	return reserved < defaults->n_cpus ? (int)(defaults->n_cpus - reserved) : 1;
 }
 

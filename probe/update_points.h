@@ -10,7 +10,7 @@
 
 struct update_defaults {
 	size_t subgroup_params, n_subgroups;
-	int threads; /* 0: all hardware threads of a rank, less the workers of a downscale that is not fused */
+	int threads; /* 0: all hardware threads of a rank, less the workers of the downscale that needs them */
 	int n_cpus; /* of a rank */
 };
 

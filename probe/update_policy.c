@@ -8,7 +8,7 @@
 #define N_OPTS(table) (sizeof(table) / sizeof((table)[0]))
 
 static const char *const chain_words[] = {"published", "serial", "duplex", NULL};
-static const char *const downscale_words[] = {"batch", "eager", "fused", NULL};
+static const char *const downscale_words[] = {"batch", "eager", "fused", "split", NULL};
 static const char *const grads_words[] = {"fp32", "bf16", NULL};
 static const char *const unscale_words[] = {"separate", "fused", NULL};
 static const char *const flush_words[] = {"blocking", "async", NULL};
@@ -96,6 +96,10 @@ static int check_both(const struct update_policy *policy, const char *name, stru
 		    policy->buffers, chain_words[policy->chain]);
 	if (policy->unscale == UNSCALE_SEPARATE && policy->grads == UPDATE_GRADS_BF16)
 		return err_set(err, STATUS_USAGE, "%s: unscale=separate needs grads=fp32", name);
+	if (policy->downscale == DOWNSCALE_SPLIT && policy->chain == CHAIN_PUBLISHED)
+		return err_set(err, STATUS_USAGE,
+		    "%s: downscale=split needs chain=serial or chain=duplex; the published code copies whole parameters",
+		    name);
 	return 0;
 }
 
@@ -122,6 +126,11 @@ int update_policy_parse(struct update_policy *policy, const char *text, struct a
 	if (rc == 0)
 		policy->canonical = spec_canonical(spec.name, policy, opts, n_opts, arena);
 	return rc;
+}
+
+bool update_policy_has_worker(const struct update_policy *policy)
+{
+	return policy->downscale == DOWNSCALE_BATCH || policy->downscale == DOWNSCALE_EAGER;
 }
 
 enum update_place update_policy_place(const struct update_policy *policy, size_t x, size_t n)

@@ -17,7 +17,7 @@
 
 enum update_kind { UPDATE_DOS, UPDATE_HYBRID };
 enum update_chain { CHAIN_PUBLISHED, CHAIN_SERIAL, CHAIN_DUPLEX };
-enum update_downscale { DOWNSCALE_BATCH, DOWNSCALE_EAGER, DOWNSCALE_FUSED };
+enum update_downscale { DOWNSCALE_BATCH, DOWNSCALE_EAGER, DOWNSCALE_FUSED, DOWNSCALE_SPLIT };
 enum update_grads { UPDATE_GRADS_FP32, UPDATE_GRADS_BF16 };
 enum update_unscale { UNSCALE_SEPARATE, UNSCALE_FUSED };
 enum update_prefetch { PREFETCH_STEP, PREFETCH_BACKWARD };
@@ -37,6 +37,9 @@ struct update_policy {
 
 /* STATUS_USAGE with what would be accepted. */
 int update_policy_parse(struct update_policy *policy, const char *spec, struct arena *arena, struct err *err) MUST_CHECK;
+
+/* Whether a worker makes the 16-bit parameters; fused and split (kernels.h), Adam itself leaves them. */
+bool update_policy_has_worker(const struct update_policy *policy);
 
 enum update_place { PLACE_CPU, PLACE_GPU, PLACE_RESIDENT };
 /* Where subgroup x of n is updated (resident: lives on the GPU). */

@@ -8,7 +8,8 @@
 #include "model/base/arena.h"
 #include "probe/team.h"
 
-enum { HUGE_PAGE_BYTES = 2 << 20 };
+/* Low halves begin at another place of their page than high ones: at the same, Adam's streams are in each other's way. */
+enum { HUGE_PAGE_BYTES = 2 << 20, STAGGER_BYTES = 10 * KERNEL_GRAIN };
 
 struct update_layout update_layout_of(size_t subgroup_params, size_t n_subgroups)
 {
@@ -52,7 +53,8 @@ static int allocate_host(struct update_rank *rank, struct err *err)
 	const size_t n = rank->needs.elements;
 	const size_t state_bytes = round_up(12 * n), half_bytes = round_up(2 * n);
 	const size_t grads32_bytes = rank->needs.grads_fp32 ? round_up(4 * n) : 0;
-	rank->host_bytes = state_bytes + grads32_bytes + 2 * half_bytes;
+	const size_t before_lo_bytes = state_bytes + grads32_bytes + 2 * half_bytes;
+	rank->host_bytes = before_lo_bytes + (rank->needs.split ? round_up(2 * n + STAGGER_BYTES) : 0);
 	const int rc = map_host(rank, err);
 	if (rc)
 		return rc;
@@ -61,6 +63,7 @@ static int allocate_host(struct update_rank *rank, struct err *err)
 	rank->grads32 = grads32_bytes ? (float *)(void *)(base + state_bytes) : NULL;
 	rank->grads16 = (uint16_t *)(void *)(base + state_bytes + grads32_bytes);
 	rank->stage = (uint16_t *)(void *)(base + state_bytes + grads32_bytes + half_bytes);
+	rank->lo = rank->needs.split ? (uint16_t *)(void *)(base + before_lo_bytes + STAGGER_BYTES) : NULL;
 	return 0;
 }
 
@@ -71,6 +74,7 @@ static void allocate_device(struct update_rank *rank)
 	for (int i = 0; i < needs->buffers; i++) {
 		rank->dev_state[i] = gpu_alloc(gpu, 12 * needs->pitch);
 		rank->dev_grads32[i] = gpu_alloc(gpu, 4 * needs->pitch);
+		rank->dev_lo[i] = needs->split ? gpu_alloc(gpu, 2 * needs->pitch) : NULL;
 	}
 	if (needs->n_resident_elements)
 		rank->dev_resident = gpu_alloc(gpu, 12 * needs->n_resident_elements);
@@ -153,6 +157,7 @@ void update_rank_close(struct update_rank *rank)
 	for (int i = 0; i < UPDATE_BUFFERS_MAX; i++) {
 		gpu_free(rank->gpu, rank->dev_state[i]);
 		gpu_free(rank->gpu, rank->dev_grads32[i]);
+		gpu_free(rank->gpu, rank->dev_lo[i]);
 	}
 	gpu_free(rank->gpu, rank->dev_resident);
 	gpu_free(rank->gpu, rank->dev_grads16);

@@ -5,6 +5,8 @@
  * Invariant: after update_rank_reset the state, the gradients and the poisoned 16-bit parameters depend only on rank, layout and
  * position, so that update_rank_verify can make the all-CPU reference of any block without a second copy of the model.
  * A tensor of a subgroup starts at a multiple of 64 elements; the state of a subgroup is momentum, variance, parameters.
+ * With downscale=split the parameters of a subgroup that is not resident are halves (kernels.h): lo in `lo`, hi in dev_half
+ * and, where the CPU updates it, in `stage`; those of the state keep what they were.
  */
 #ifndef PROBE_UPDATE_RANK_H
 #define PROBE_UPDATE_RANK_H
@@ -33,7 +35,7 @@ struct update_needs {
 	size_t elements; /* n_subgroups pitch */
 	size_t pitch, n_subgroups, n_resident_elements;
 	int buffers;
-	bool grads_fp32;
+	bool grads_fp32, split;
 };
 
 struct update_rank {
@@ -46,9 +48,10 @@ struct update_rank {
 	void *host;
 	size_t host_bytes;
 	float *state, *grads32; /* grads32 NULL where no point uses fp32 gradients */
-	uint16_t *grads16, *stage;
+	uint16_t *grads16, *stage, *lo; /* lo NULL where no point is split */
 	/* device */
 	float *dev_state[UPDATE_BUFFERS_MAX], *dev_grads32[UPDATE_BUFFERS_MAX], *dev_resident;
+	uint16_t *dev_lo[UPDATE_BUFFERS_MAX];
 	uint16_t *dev_grads16, *dev_half;
 	struct gpu_stream *tensor_stream[UPDATE_TENSORS], *fetch_stream, *write_stream, *compute_stream, *push_stream;
 	struct gpu_event **fetched, **written; /* [UPDATE_TENSORS * subgroup] */
@@ -59,6 +62,7 @@ struct update_rank {
 	/* the layout whose gradients are in place; in grads32 only while nobody unscaled them */
 	struct update_layout grads_layout;
 	bool grads32_fresh;
+	bool halves_made; /* stage and lo of that layout hold halves */
 };
 
 /* Allocates, touches and pins. STATUS_ENV. Call it in the rank's own thread. */
@@ -68,14 +72,15 @@ void update_rank_close(struct update_rank *rank);
 
 struct update_check {
 	size_t n_wrong; /* elements beyond the tolerance */
-	size_t n_differing; /* GPU-updated elements that differ in a bit */
+	size_t n_differing; /* elements that differ in a bit */
 	double worst_relative; /* |got - want| / max(|want|, 1e-8) */
 };
 
 /* Initial state of a point; grads are made again only where they are not in place. */
 void update_rank_reset(struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy);
-/* Whether the last reset was for this layout. */
-bool update_rank_holds(const struct update_rank *rank, const struct update_layout *layout);
+/* Whether the last reset was for this layout, and made halves if the policy needs them. */
+bool update_rank_holds(
+    const struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy);
 /* After one step with update_first_step: every state and 16-bit parameter against the all-CPU reference. */
 void update_rank_verify(struct update_rank *rank, const struct update_layout *layout, const struct update_policy *policy,
     struct update_check *check);

@@ -31,10 +31,17 @@ static void adam(struct update_run *run, size_t x)
 	const size_t pitch = run->layout->pitch;
 	float *const state = update_state_of(rank, run->layout, x);
 	const bool is_bf16 = run->policy->grads == UPDATE_GRADS_BF16, fused = run->policy->downscale == DOWNSCALE_FUSED;
-	struct adam_call call = {.kernel = rank->kernels->adam[is_bf16 ? GRAD_BF16 : GRAD_FP32][fused],
+	const enum grad_kind grad = is_bf16 ? GRAD_BF16 : GRAD_FP32;
+	struct adam_call call = {.kernel = rank->kernels->adam[grad][fused],
 	    .arrays = {.m = state, .v = state + pitch, .p = state + 2 * pitch, .step = run->step}};
 	call.arrays.g = is_bf16 ? (const void *)(rank->grads16 + pitch * x) : rank->grads32 + pitch * x;
 	call.arrays.out = fused ? rank->stage + pitch * x : NULL;
+	if (run->policy->downscale == DOWNSCALE_SPLIT) {
+		call.kernel = rank->kernels->adam_split[grad];
+		call.arrays.p = NULL;
+		call.arrays.hi = rank->stage + pitch * x;
+		call.arrays.lo = rank->lo + pitch * x;
+	}
 	run_team(run, run->team, LANE_MAIN, "adam", x, (struct team_work){.run = adam_call_run, .context = &call});
 }
 
@@ -87,7 +94,7 @@ static void cpu_subgroup(struct update_run *run, size_t x, bool hand_over)
 	if (run->policy->unscale == UNSCALE_SEPARATE)
 		unscale(run, x);
 	adam(run, x);
-	if (run->policy->downscale == DOWNSCALE_FUSED) {
+	if (!run->worker) {
 		push(run, x);
 		return;
 	}
@@ -208,7 +215,7 @@ static void list_gpu_subgroups(struct update_run *run)
 void update_run_open(struct update_run *run, int t)
 {
 	const struct update_rank *const rank = run->rank;
-	const bool separate = run->policy->unscale == UNSCALE_SEPARATE, fused = run->policy->downscale == DOWNSCALE_FUSED;
+	const bool separate = run->policy->unscale == UNSCALE_SEPARATE;
 	const int workers = (int)run->policy->workers;
 	run->step = adam_step_of(t, separate ? 1.0F : run->scale);
 	list_gpu_subgroups(run);
@@ -219,9 +226,9 @@ void update_run_open(struct update_run *run, int t)
 		run->worker_cpus[i] = rank->cpus[(run->threads + i) % rank->n_cpus];
 	run->team = team_new(run->threads, run->team_cpus);
 	team_bind_caller(run->team);
-	run->worker = fused
-	    ? NULL
-	    : update_worker_new(workers, run->worker_cpus, run->layout->n_subgroups, worker_downscale, worker_begin, run);
+	run->worker = update_policy_has_worker(run->policy)
+	    ? update_worker_new(workers, run->worker_cpus, run->layout->n_subgroups, worker_downscale, worker_begin, run)
+	    : NULL;
 	run->rank->n_pushed = 0;
 }
 

@@ -23,7 +23,7 @@ struct update_run {
 	struct adam_step step; /* with the scale, unless unscale is separate */
 
 	struct team *team;
-	struct update_worker *worker; /* NULL with fused downscale */
+	struct update_worker *worker; /* NULL where Adam leaves the 16-bit parameters itself */
 	int worker_cpus[TOPOLOGY_CPUS_MAX], team_cpus[TOPOLOGY_CPUS_MAX];
 	size_t *gpu_subgroups, n_gpu; /* y_0, y_1, .. */
 	size_t n_written; /* write-backs enqueued so far: always y_0 .. y_(n_written-1) */

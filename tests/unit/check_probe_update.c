@@ -14,6 +14,7 @@ struct fixture {
 	struct update_points points;
 	struct topology topology;
 	struct update_job job;
+	struct jsonw *trace; /* NULL: none */
 	struct err err;
 };
 
@@ -31,7 +32,8 @@ static void run(struct fixture *f, int n_ranks, size_t n_repeats)
 	    .n_points = f->points.n,
 	    .results = arena_zalloc(&f->arena, f->points.n, sizeof(struct update_result)),
 	    .n_ranks = n_ranks,
-	    .n_repeats = n_repeats};
+	    .n_repeats = n_repeats,
+	    .trace = f->trace};
 	const int rc = update_measure(&f->job, &f->err);
 	ck_assert_msg(rc == 0, "%s", f->err.text);
 	for (size_t i = 0; i < f->points.n; i++) {
@@ -95,10 +97,38 @@ START_TEST(hybrid_fractions_and_masks)
 }
 END_TEST
 
+START_TEST(split_parameters)
+{
+	struct fixture *const f = fixture_new();
+	add(f, "hybrid:fraction=0..1:0.25,buffers=1..4,downscale=split", 2049, 8, 2);
+	add(f, "hybrid:mask=0110,chain=serial,downscale=split", 2049, 8, 2);
+	add(f, "hybrid:mask=1,prefetch=backward,downscale=split", 2049, 8, 2);
+	add(f, "hybrid:fraction=0.4,downscale=split,grads=fp32,unscale=separate;fused", 5000, 7, 2);
+	add(f, "dos:stride=0..5,chain=serial,downscale=split", 1000, 9, 2);
+	add(f, "dos:stride=1..5,chain=duplex,buffers=1..4,downscale=split,grads=fp32;bf16", 1000, 9, 3);
+	add(f, "dos:stride=2,chain=serial,downscale=split,ratio=0;0.5", 1000, 9, 1);
+	run(f, 1, 2);
+	fixture_free(f);
+}
+END_TEST
+
+/* In one process with whole parameters, in both orders and in another layout. */
+START_TEST(split_and_whole_in_turn)
+{
+	struct fixture *const f = fixture_new();
+	add(f, "hybrid:fraction=0.5,downscale=split;fused;split;batch;split", 777, 8, 2);
+	add(f, "dos:stride=2", 777, 8, 2);
+	add(f, "dos:stride=2,chain=serial,downscale=eager;split;fused", 900, 5, 2);
+	run(f, 1, 3);
+	fixture_free(f);
+}
+END_TEST
+
 START_TEST(several_ranks)
 {
 	struct fixture *const f = fixture_new();
 	add(f, "dos:stride=2,hybrid:fraction=0.5", 3000, 6, 1);
+	add(f, "hybrid:fraction=0.25;0.5,downscale=split", 3000, 6, 1);
 	run(f, 2, 2);
 	fixture_free(f);
 }
@@ -108,6 +138,7 @@ START_TEST(one_element_subgroups)
 {
 	struct fixture *const f = fixture_new();
 	add(f, "dos:stride=2,hybrid:fraction=0.5", 1, 3, 2);
+	add(f, "hybrid:fraction=0.5,downscale=split", 1, 3, 2);
 	run(f, 1, 1);
 	fixture_free(f);
 }
@@ -118,7 +149,8 @@ START_TEST(nothing_is_verified_when_told_so)
 {
 	struct fixture *const f = fixture_new();
 	add(f, "dos:stride=2,hybrid:fraction=0.5", 3000, 6, 1);
-	add(f, "dos:stride=2,hybrid:fraction=0.5", 500, 12, 1);
+	add(f, "dos:stride=2,hybrid:fraction=0.5", 500, 11, 1);
+	add(f, "hybrid:fraction=0.5,downscale=split", 500, 11, 1);
 	f->job = (struct update_job){.topology = &f->topology,
 	    .points = f->points.points,
 	    .n_points = f->points.n,
@@ -132,6 +164,56 @@ START_TEST(nothing_is_verified_when_told_so)
 		ck_assert_uint_eq(f->job.results[i].n_samples, 2);
 	}
 	fixture_free(f);
+}
+END_TEST
+
+/* Low halves cost two bytes a parameter, and only where a point is split. */
+START_TEST(memory_of_the_host)
+{
+	struct fixture *const f = fixture_new();
+	add(f, "hybrid:fraction=0.5", 640, 10, 1);
+	ck_assert_double_eq(update_host_bytes(f->points.points, f->points.n), 6400 * 16.0);
+	add(f, "hybrid:fraction=0.5,downscale=split", 640, 10, 1);
+	ck_assert_double_eq(update_host_bytes(f->points.points, f->points.n), 6400 * 18.0);
+	add(f, "dos:stride=2", 640, 10, 1);
+	ck_assert_double_eq(update_host_bytes(f->points.points, f->points.n), 6400 * 22.0);
+	fixture_free(f);
+}
+END_TEST
+
+static size_t n_times(const char *text, const char *part)
+{
+	size_t n = 0;
+	for (; (text = strstr(text, part)); text++)
+		n++;
+	return n;
+}
+
+/* Of six subgroups the GPU updates three: the same operations, without the casts where parameters are split. */
+START_TEST(traced_operations)
+{
+	static const char *const specs[] = {"hybrid:fraction=0.5", "hybrid:fraction=0.5,downscale=split"};
+	static const char *const names[] = {"fetch", "gpu adam", "write-back", "adam", "push"};
+	for (size_t i = 0; i < N_ELEMENTS(specs); i++) {
+		struct fixture *const f = fixture_new();
+		char *text = NULL;
+		size_t size;
+		FILE *const out = open_memstream(&text, &size);
+		struct jsonw w;
+		jsonw_init(&w, out, true);
+		jsonw_array(&w);
+		f->trace = &w;
+		add(f, specs[i], 500, 6, 2);
+		run(f, 1, 1);
+		jsonw_end_array(&w);
+		fclose(out);
+		for (size_t name = 0; name < N_ELEMENTS(names); name++)
+			ck_assert_uint_eq(n_times(text, arena_printf(&f->arena, "\"name\": \"%s\"", names[name])), 3);
+		ck_assert_uint_eq(n_times(text, "gradient cast"), i == 0 ? 3 : 0);
+		ck_assert_uint_eq(n_times(text, "parameter cast"), i == 0 ? 3 : 0);
+		free(text);
+		fixture_free(f);
+	}
 }
 END_TEST
 
@@ -197,6 +279,9 @@ static const struct {
     {"hybrid:fraction=0.5",
 	"hybrid:fraction=0.5,chain=duplex,buffers=3,downscale=fused,workers=1,grads=bf16,unscale=fused,flush=async,"
 	"prefetch=step"},
+    {"hybrid:fraction=0.5,downscale=split",
+	"hybrid:fraction=0.5,chain=duplex,buffers=3,downscale=split,workers=1,grads=bf16,unscale=fused,flush=async,"
+	"prefetch=step"},
     {"hybrid:mask=0110,buffers=4",
 	"hybrid:mask=0110,chain=duplex,buffers=4,downscale=fused,workers=1,grads=bf16,unscale=fused,flush=async,prefetch="
 	"step"},
@@ -207,6 +292,9 @@ static const struct {
 } bad[] = {{"zero3-offload", "dos or hybrid"}, {"dos", "stride"}, {"dos:stride=-1", "stride"},
     {"dos:stride=2,stride=3", "stride"}, {"dos:stride=2,buffers=2", "chain=duplex"}, {"dos:stride=1", "stride 1"},
     {"dos:stride=2,grads=bf16,unscale=separate", "grads=fp32"},
+    {"dos:stride=2,downscale=split", "chain=serial or chain=duplex"},
+    {"hybrid:mask=01,chain=published,downscale=split", "chain=serial or chain=duplex"},
+    {"dos:stride=2,downscale=never", "batch, eager, fused or split"},
     {"dos:stride=2,chain=triplex", "published, serial or duplex"}, {"hybrid", "fraction"},
     {"hybrid:fraction=1.5", "fraction"}, {"hybrid:fraction=0.5,mask=01", "one of"}, {"hybrid:mask=012", "mask"},
     {"dos:stride=2,color=red", "color"}};
@@ -245,6 +333,21 @@ START_TEST(placement)
 }
 END_TEST
 
+/* All of a rank's, less the workers where there are any. */
+START_TEST(threads_of_a_point)
+{
+	static const char spec[] = "hybrid:mask=1,downscale=batch;eager;fused;split,workers=3";
+	static const int want[] = {5, 5, 8, 8};
+	struct fixture *const f = fixture_new();
+	const struct update_defaults defaults = {100, 4, 0, 8};
+	ck_assert_int_eq(update_points_add(&f->points, spec, &defaults, &f->arena, &f->err), 0);
+	ck_assert_uint_eq(f->points.n, N_ELEMENTS(want));
+	for (size_t i = 0; i < N_ELEMENTS(want); i++)
+		ck_assert_int_eq(f->points.points[i].threads, want[i]);
+	fixture_free(f);
+}
+END_TEST
+
 Suite *probe_update_suite(void)
 {
 	Suite *const suite = suite_create("probe_update");
@@ -253,12 +356,17 @@ Suite *probe_update_suite(void)
 	tcase_add_test(core, published_at_all_strides);
 	tcase_add_test(core, chains_and_buffers);
 	tcase_add_test(core, hybrid_fractions_and_masks);
+	tcase_add_test(core, split_parameters);
+	tcase_add_test(core, split_and_whole_in_turn);
 	tcase_add_test(core, several_ranks);
 	tcase_add_test(core, one_element_subgroups);
 	tcase_add_test(core, nothing_is_verified_when_told_so);
+	tcase_add_test(core, memory_of_the_host);
+	tcase_add_test(core, traced_operations);
 	tcase_add_test(files, rows_and_their_medians);
 	tcase_add_test(specs, canonical_forms);
 	tcase_add_test(specs, placement);
+	tcase_add_test(specs, threads_of_a_point);
 	suite_add_tcase(suite, core);
 	suite_add_tcase(suite, files);
 	suite_add_tcase(suite, specs);
