@@ -26,6 +26,7 @@ static void extend(struct fake_range *range, const char *host, size_t bytes)
 {
 	range->begin = !range->begin || host < range->begin ? host : range->begin;
 	range->end = !range->end || host + bytes > range->end ? host + bytes : range->end;
+	range->bytes += bytes;
 }
 
 int gpu_count(char *reason, size_t reason_size)

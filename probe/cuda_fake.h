@@ -7,9 +7,11 @@
 
 #include "probe/cuda/cuda_cases.h"
 
-/* Host memory that copies of this device have read (H2D) or written (D2H): from the lowest byte to past the highest, NULL without. */
+/* Host memory that copies of this device have read (H2D) or written (D2H): from the lowest byte to past the highest, NULL without;
+ * and the bytes of all those copies. */
 struct fake_range {
 	const char *begin, *end;
+	size_t bytes;
 };
 struct fake_range fake_read(const struct gpu *gpu);
 struct fake_range fake_written(const struct gpu *gpu);

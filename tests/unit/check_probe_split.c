@@ -3,6 +3,7 @@
  * of one process leave each other numbers. */
 #include <stdlib.h>
 
+#include "probe/cuda_fake.h"
 #include "probe/update_run.h"
 #include "tests/unit/test_util.h"
 
@@ -175,6 +176,29 @@ START_TEST(wrong_kernels_are_seen)
 }
 END_TEST
 
+/* ---- what is copied */
+
+/* Four subgroups of the GPU, four of the CPU: the state or, where parameters are split, 10 bytes a parameter both ways; pushes. */
+START_TEST(split_copies_less)
+{
+	static const struct {
+		const char *spec;
+		size_t bytes_per_param;
+	} points[] = {{"hybrid:fraction=0.5", 12}, {"hybrid:fraction=0.5,downscale=split", 10},
+	    {"dos:stride=2,chain=serial,downscale=fused", 12}, {"dos:stride=2,chain=serial,downscale=split", 10}};
+	struct rig *const rig = rig_new();
+	for (size_t i = 0; i < N_ELEMENTS(points); i++) {
+		set_point(rig, points[i].spec, 1024, 8);
+		update_rank_reset(&rig->rank, &rig->layout, &rig->policy);
+		const size_t read = fake_read(rig->rank.gpu).bytes, written = fake_written(rig->rank.gpu).bytes;
+		step(rig, 1, 1.0F);
+		ck_assert_uint_eq(fake_read(rig->rank.gpu).bytes - read, (size_t)4 * 1024 * (points[i].bytes_per_param + 2));
+		ck_assert_uint_eq(fake_written(rig->rank.gpu).bytes - written, (size_t)4 * 1024 * points[i].bytes_per_param);
+	}
+	rig_free(rig);
+}
+END_TEST
+
 /* ---- points of one process, one after the other */
 
 static void assert_numbers(const struct rig *rig, const char *spec)
@@ -228,6 +252,7 @@ Suite *probe_split_suite(void)
 	TCase *const core = tcase_create("core");
 	tcase_add_test(core, one_wrong_bit_is_seen);
 	tcase_add_test(core, wrong_kernels_are_seen);
+	tcase_add_test(core, split_copies_less);
 	tcase_add_test(core, points_leave_numbers);
 	suite_add_tcase(suite, core);
 	return suite;
