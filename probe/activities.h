@@ -13,6 +13,7 @@
 enum cpu_kernel {
 	CPU_ADAM, /* fp32 gradients, no 16-bit output */
 	CPU_ADAM_FUSED, /* bf16 gradients, bf16 output */
+	CPU_ADAM_SPLIT, /* bf16 gradients, parameters as halves */
 	CPU_ADAM_OUT, /* fp32 gradients, bf16 output */
 	CPU_STREAM, /* Adam-shaped: four reads, three writes */
 	CPU_UNSCALE,

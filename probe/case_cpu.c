@@ -33,6 +33,8 @@ OVER_THREADS(cpu_copy, CPU_COPY, "DRAM copy past the cache, 8 B per element, ove
 OVER_THREADS(cpu_stream, CPU_STREAM, "Adam-shaped stream, four reads and three writes, 28 B per parameter, over threads")
 OVER_THREADS(cpu_adam, CPU_ADAM, "Adam, fp32 gradients, 28 B per parameter, over threads")
 OVER_THREADS(cpu_adam_fused, CPU_ADAM_FUSED, "Adam, bf16 gradients and bf16 output, 28 B per parameter, over threads")
+OVER_THREADS(
+    cpu_adam_split, CPU_ADAM_SPLIT, "Adam on split master parameters, bf16 gradients, 26 B per parameter, over threads")
 OVER_THREADS(cpu_unscale, CPU_UNSCALE, "unscale of fp32 gradients in place, 8 B per parameter, over threads")
 
 /* Kernels that no quantity of the profile needs: one thread, half of them and all. */

@@ -13,6 +13,7 @@
 	X(cpu_stream) \
 	X(cpu_adam) \
 	X(cpu_adam_fused) \
+	X(cpu_adam_split) \
 	X(cpu_adam_out) \
 	X(cpu_unscale) \
 	X(cpu_downscale) \

@@ -15,6 +15,7 @@ static const struct {
 } kernel_facts[N_CPU_KERNELS] = {
     [CPU_ADAM] = {"cpu_adam", KERNEL_ADAM_BYTES(1, 0), 15},
     [CPU_ADAM_FUSED] = {"cpu_adam_fused", KERNEL_ADAM_BYTES(0, 1), 15},
+    [CPU_ADAM_SPLIT] = {"cpu_adam_split", KERNEL_ADAM_SPLIT_BYTES(0), 15},
     [CPU_ADAM_OUT] = {"cpu_adam_out", KERNEL_ADAM_BYTES(1, 1), 15},
     [CPU_STREAM] = {"adam_stream", KERNEL_ADAM_BYTES(1, 0), 3},
     [CPU_UNSCALE] = {"cpu_unscale", KERNEL_UNSCALE_BYTES, 1},
@@ -32,8 +33,8 @@ double cpu_kernel_bytes(enum cpu_kernel kernel)
 static void choose_kernel(struct cpu_activity *activity, const struct kernel_set *kernels)
 {
 	const struct pool *const pool = activity->pool;
-	activity->adam.arrays =
-	    (struct adam_arrays){.m = pool->m, .v = pool->v, .p = pool->p, .g = pool->g, .out = pool->out};
+	activity->adam.arrays = (struct adam_arrays){
+	    .m = pool->m, .v = pool->v, .p = pool->p, .g = pool->g, .out = pool->out, .hi = pool->out, .lo = pool->half};
 	activity->adam.arrays.step = adam_step_of(10, 1.0F);
 	activity->stream.arrays =
 	    (struct stream_arrays){.a = pool->source, .b = pool->p, .c = pool->v, .half = pool->half, .factor = 0.5F};
@@ -43,6 +44,12 @@ static void choose_kernel(struct cpu_activity *activity, const struct kernel_set
 	case CPU_ADAM_FUSED:
 		activity->adam.kernel = kernels->adam[GRAD_BF16][1];
 		activity->adam.arrays.g = pool->g16;
+		break;
+	case CPU_ADAM_SPLIT:
+		activity->adam.kernel = kernels->adam_split[GRAD_BF16];
+		activity->adam.arrays.g = pool->g16;
+		activity->stream.kernel = kernels->downscale[HALF_BF16]; /* see cpu_begin */
+		activity->stream.arrays.half = pool->out;
 		break;
 	case CPU_STREAM: activity->adam.kernel = kernels->adam_stream; break;
 	case CPU_UNSCALE: /* one array: the whole of m, v, p, g, so that it is several times the cache */
@@ -68,6 +75,9 @@ static void cpu_begin(void *context)
 	struct cpu_activity *const activity = context;
 	activity->team = team_new(activity->threads, activity->cpus);
 	team_bind_caller(activity->team);
+	const struct team_work make_halves = {stream_call_run, &activity->stream, activity->n, KERNEL_GRAIN};
+	if (activity->kernel == CPU_ADAM_SPLIT) /* others left anything in place of the high ones; any low one will do */
+		team_run(activity->team, &make_halves);
 }
 
 /* A step works on [at, at + chunk) of the arrays: the kernels take offsets, so the arrays are moved instead. */
@@ -82,8 +92,10 @@ static double cpu_step(void *context)
 		adam.arrays.v += at;
 		adam.arrays.p += at;
 		adam.arrays.out += at;
-		adam.arrays.g =
-		    activity->kernel == CPU_ADAM_FUSED ? (const void *)(activity->pool->g16 + at) : activity->pool->g + at;
+		adam.arrays.hi += at;
+		adam.arrays.lo += at;
+		adam.arrays.g = activity->adam.arrays.g == activity->pool->g16 ? (const void *)(activity->pool->g16 + at)
+									       : activity->pool->g + at;
 	} else {
 		stream.arrays.a += at;
 		stream.arrays.b += at;

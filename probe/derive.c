@@ -108,6 +108,7 @@ static void add_curves(struct derived *derived, const struct harness *harness)
 	add_curve(derived, "d2h", harness, "device_to_host_memcpy_ce", "d2h");
 	add_curve(derived, "cpu_adam", harness, "cpu_adam", "cpu_adam");
 	add_curve(derived, "cpu_adam_fused", harness, "cpu_adam_fused", "cpu_adam_fused");
+	add_curve(derived, "cpu_adam_split", harness, "cpu_adam_split", "cpu_adam_split");
 	add_curve(derived, "cpu_unscale", harness, "cpu_unscale", "cpu_unscale");
 	add_curve(derived, "cpu_downscale", harness, "cpu_downscale", "cpu_downscale");
 	add_curve(derived, "gemm", harness, "gpu_gemm", "gemm");

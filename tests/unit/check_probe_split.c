@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
- * Split master parameters in the update runner, on a device made of host memory: one wrong bit is seen wherever it is, and points
- * of one process leave each other numbers. */
+ * Split master parameters in the update runner, on a device made of host memory: one wrong bit is seen wherever it is, and
+ * points of one process leave each other numbers. */
 #include <stdlib.h>
 
+#include "model/hwprofile.h"
+#include "probe/activities.h"
+#include "probe/cases.h"
 #include "probe/cuda_fake.h"
+#include "probe/derive.h"
 #include "probe/update_run.h"
 #include "tests/unit/test_util.h"
 
@@ -73,8 +77,8 @@ static void flip(struct rig *rig, enum place_of_bit place, size_t x, size_t i, b
 	}
 }
 
-/* Of hybrid:fraction=0.5 subgroup 0 is the CPU's and 1 the GPU's. What one bit spoils, before the step and after it; a subgroup
- * of the GPU has nothing of its own in stage, and what a push brings replaces what was on the device. */
+/* Of hybrid:fraction=0.5 subgroup 0 is the CPU's and 1 the GPU's. What one bit spoils, before the step and after it; a
+ * subgroup of the GPU has nothing of its own in stage, and what a push brings replaces what was on the device. */
 static const struct {
 	enum place_of_bit place;
 	size_t x, n_before, n_after;
@@ -114,10 +118,10 @@ START_TEST(one_wrong_bit_is_seen)
 	for (size_t i = 0; i < N_ELEMENTS(flips); i++)
 		for (size_t at = 0; at < N_ELEMENTS(elements); at++)
 			for (int before = 0; before <= 1; before++) {
-				const size_t n =
-				    n_wrong_after(rig, flips[i].place, flips[i].x, elements[at], before != 0);
+				const size_t n = n_wrong_after(rig, flips[i].place, flips[i].x, elements[at], before != 0);
 				const size_t want = before ? flips[i].n_before : flips[i].n_after;
-				ck_assert_msg(n == want, "place %d of subgroup %zu at %zu, %s the step: %zu wrong, want %zu",
+				ck_assert_msg(n == want,
+				    "place %d of subgroup %zu at %zu, %s the step: %zu wrong, want %zu",
 				    (int)flips[i].place, flips[i].x, elements[at], before ? "before" : "after", n, want);
 			}
 	rig_free(rig);
@@ -178,7 +182,7 @@ END_TEST
 
 /* ---- what is copied */
 
-/* Four subgroups of the GPU, four of the CPU: the state or, where parameters are split, 10 bytes a parameter both ways; pushes. */
+/* Four subgroups of the GPU, four of the CPU: 12 bytes a parameter both ways or, where they are split, 10; and pushes. */
 START_TEST(split_copies_less)
 {
 	static const struct {
@@ -192,8 +196,10 @@ START_TEST(split_copies_less)
 		update_rank_reset(&rig->rank, &rig->layout, &rig->policy);
 		const size_t read = fake_read(rig->rank.gpu).bytes, written = fake_written(rig->rank.gpu).bytes;
 		step(rig, 1, 1.0F);
-		ck_assert_uint_eq(fake_read(rig->rank.gpu).bytes - read, (size_t)4 * 1024 * (points[i].bytes_per_param + 2));
-		ck_assert_uint_eq(fake_written(rig->rank.gpu).bytes - written, (size_t)4 * 1024 * points[i].bytes_per_param);
+		ck_assert_uint_eq(
+		    fake_read(rig->rank.gpu).bytes - read, (size_t)4 * 1024 * (points[i].bytes_per_param + 2));
+		ck_assert_uint_eq(
+		    fake_written(rig->rank.gpu).bytes - written, (size_t)4 * 1024 * points[i].bytes_per_param);
 	}
 	rig_free(rig);
 }
@@ -220,8 +226,8 @@ static void assert_numbers(const struct rig *rig, const char *spec)
 	}
 }
 
-/* Whole and split parameters, every placement after every other, and two layouts; with the state made for every point first, as
- * where results are verified, and without. */
+/* Whole and split parameters, several placements, two layouts; with the state made for every point first, as where results
+ * are verified, and without. */
 START_TEST(points_leave_numbers)
 {
 	static const struct {
@@ -246,14 +252,88 @@ START_TEST(points_leave_numbers)
 }
 END_TEST
 
+/* ---- the case */
+
+/* What other kernels left is no number: the case makes its own, and updates all of it. */
+START_TEST(case_measures_numbers)
+{
+	enum { N = 64 * KERNEL_GRAIN };
+	struct harness *const harness = calloc(1, sizeof *harness);
+	float *const memory = calloc(7 * N, sizeof *memory);
+	struct pool *const pool = &harness->pool;
+	topology_read(&harness->topology);
+	harness->kernels = kernels_best();
+	harness->n_cpus = harness_rank_cpus(harness->cpus, harness, 0);
+	*pool = (struct pool){.n = N, .m = memory, .v = memory + N, .p = memory + 2 * N, .g = memory + 3 * N};
+	pool->source = memory + 4 * N;
+	pool->out = (uint16_t *)(void *)(memory + 5 * N);
+	pool->half = pool->out + N;
+	pool->g16 = pool->out + 2 * N;
+	for (size_t i = 0; i < N; i++) {
+		pool->p[i] = 0.5F + (float)i / N;
+		pool->out[i] = pool->half[i] = 0xffff;
+		pool->g16[i] = bf16_of_float(1e-3F);
+	}
+	struct cpu_activity activity;
+	const struct measured measured = cpu_measured(&activity, harness, CPU_ADAM_SPLIT, 0, 2);
+	ck_assert_str_eq(measured.what, "cpu_adam_split");
+	ck_assert_double_eq(measured.bytes_per_unit, 26);
+	ck_assert_double_eq(measured.flop_per_unit, 15);
+	measured.activity.begin(measured.activity.context);
+	double n_done = 0;
+	while (n_done < N)
+		n_done += measured.activity.step(measured.activity.context);
+	measured.activity.end(measured.activity.context);
+	ck_assert_double_eq(n_done, N);
+	for (size_t i = 0; i < N; i++) {
+		ck_assert_float_gt(pool->m[i], 0);
+		ck_assert_float_eq_tol(split_join(pool->out[i], pool->half[i]), pool->p[i], 0.02F);
+		ck_assert_float_eq(pool->p[i], 0.5F + (float)i / N);
+	}
+	free(memory);
+	free(harness);
+}
+END_TEST
+
+/* A point of each thread count becomes a point of the profile's curve. */
+START_TEST(case_becomes_a_curve)
+{
+	struct harness *const harness = calloc(1, sizeof *harness);
+	struct derived *const derived = calloc(1, sizeof *derived);
+	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
+	harness->n_cpus = 2;
+	for (int t = 1; t <= 2; t++) {
+		const double rate = 1e9 * t;
+		const struct measured measured = {
+		    .what = "cpu_adam_split", .x = t, .bytes_per_unit = 26, .unit = UNIT_PARAMS_PER_S};
+		harness_record(harness, &case_cpu_adam_split, t == 1 ? "t=1" : "t=2", &measured, &rate, 1);
+	}
+	derive(derived, harness);
+	ck_assert_uint_eq(derived->n_curves, 1);
+	ck_assert_str_eq(derived->curves[0].name, "cpu_adam_split");
+	ck_assert_uint_eq(derived->curves[0].n, 2);
+	ck_assert_double_eq(derived->curves[0].rate[1], 2e9);
+	size_t n_known = 0; /* to who reads the profile */
+	for (size_t i = 0; i < HW_N_CURVES; i++)
+		n_known += strcmp(hw_curve_fields[i].name, derived->curves[0].name) == 0;
+	ck_assert_uint_eq(n_known, 1);
+	free(harness->results);
+	free(harness);
+	free(derived);
+}
+END_TEST
+
 Suite *probe_split_suite(void)
 {
 	Suite *const suite = suite_create("probe_split");
-	TCase *const core = tcase_create("core");
+	TCase *const core = tcase_create("core"), *const measured = tcase_create("measured");
 	tcase_add_test(core, one_wrong_bit_is_seen);
 	tcase_add_test(core, wrong_kernels_are_seen);
 	tcase_add_test(core, split_copies_less);
 	tcase_add_test(core, points_leave_numbers);
+	tcase_add_test(measured, case_measures_numbers);
+	tcase_add_test(measured, case_becomes_a_curve);
 	suite_add_tcase(suite, core);
+	suite_add_tcase(suite, measured);
 	return suite;
 }
