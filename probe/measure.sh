@@ -34,8 +34,9 @@ line() {
 # The same for all sizes and both numbers of hardware threads, the downscale worker's included.
 common() {
 	local total=$1 w=$(($1 >= 8 ? 2 : 1)) strides='0;2;3;4' serial='2;3' fractions='0.45;0.5;0.55;0.6'
+	local split=$fractions
 	if [ "$total" = "$threads" ]; then
-		strides='0;2;3;4;8' serial='2;3;4' fractions='0.35;0.4;0.45;0.5;0.55;0.6'
+		strides='0;2;3;4;8' serial='2;3;4' fractions='0.35;0.4;0.45;0.5;0.55;0.6' split='0.4;0.45;0.5;0.55'
 		line $((total - 2 * w)) "dos:stride=2,workers=$((2 * w))"
 	fi
 	line $((total - w)) "dos:stride=$strides,workers=$w"
@@ -45,6 +46,7 @@ common() {
 	line $((total - w)) "dos:stride=2,chain=duplex,buffers=2,workers=$w"
 	line "$total" "dos:stride=2,chain=duplex,buffers=3,downscale=fused,grads=bf16"
 	line "$total" "hybrid:fraction=$fractions"
+	line "$total" "hybrid:fraction=$split,downscale=split"
 	line $((total - 1)) "hybrid:fraction=0.5" # a core for the copies
 }
 
@@ -60,6 +62,7 @@ more() {
 	line $((threads - w)) "dos:stride=2,chain=duplex,buffers=3;4,workers=$w"
 	line "$threads" "dos:stride=2,chain=duplex,buffers=2;4,downscale=fused,grads=bf16"
 	line "$threads" "hybrid:fraction=0;0.25;0.7;0.75;1"
+	line "$threads" "hybrid:fraction=0;1,downscale=split"
 	line "$threads" "hybrid:fraction=0.5,buffers=2;4"
 	line $((threads - 1)) "hybrid:fraction=0.45;0.55"
 	line $((threads - 2)) "hybrid:fraction=0.45;0.5;0.55"
