@@ -3,13 +3,15 @@
  * depends on thus gives wrong results. Two devices; never part of dos-probe. */
 #include "probe/cuda_fake.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct gpu {
 	int device;
-	struct fake_range read, written; /* each by one thread, as a copy engine's queue is */
+	pthread_mutex_t mutex; /* of the ranges: the downscale worker pushes beside MAIN */
+	struct fake_range read, written;
 };
 
 struct fake_range fake_read(const struct gpu *gpu)
@@ -22,11 +24,13 @@ struct fake_range fake_written(const struct gpu *gpu)
 	return gpu->written;
 }
 
-static void extend(struct fake_range *range, const char *host, size_t bytes)
+static void extend(struct gpu *gpu, struct fake_range *range, const char *host, size_t bytes)
 {
+	pthread_mutex_lock(&gpu->mutex);
 	range->begin = !range->begin || host < range->begin ? host : range->begin;
 	range->end = !range->end || host + bytes > range->end ? host + bytes : range->end;
 	range->bytes += bytes;
+	pthread_mutex_unlock(&gpu->mutex);
 }
 
 int gpu_count(char *reason, size_t reason_size)
@@ -42,11 +46,14 @@ struct gpu *gpu_open(int device, int spin)
 	if (!gpu)
 		abort();
 	gpu->device = device;
+	pthread_mutex_init(&gpu->mutex, NULL);
 	return gpu;
 }
 
 void gpu_close(struct gpu *gpu)
 {
+	if (gpu)
+		pthread_mutex_destroy(&gpu->mutex);
 	free(gpu);
 }
 
@@ -155,14 +162,14 @@ double gpu_elapsed_s(struct gpu *gpu, struct gpu_event *start, struct gpu_event 
 void gpu_h2d(struct gpu *gpu, struct gpu_stream *stream, void *device, const void *host, size_t bytes)
 {
 	(void)stream;
-	extend(&gpu->read, host, bytes);
+	extend(gpu, &gpu->read, host, bytes);
 	memcpy(device, host, bytes);
 }
 
 void gpu_d2h(struct gpu *gpu, struct gpu_stream *stream, void *host, const void *device, size_t bytes)
 {
 	(void)stream;
-	extend(&gpu->written, host, bytes);
+	extend(gpu, &gpu->written, host, bytes);
 	memcpy(host, device, bytes);
 }
 
