@@ -35,12 +35,18 @@ static bool is_accepted(const char *spec, struct arena *arena)
 
 /* ---- words */
 
+/* What no training framework offers is planned with when it is named, and only then. */
+static bool is_tried(const struct opt *opt, const char *word)
+{
+	return strcmp(opt->name, "downscale") != 0 || strcmp(word, "split") != 0;
+}
+
 static size_t n_words(const struct opt *opt)
 {
 	size_t n = 0;
 
-	while (opt->words[n])
-		n++;
+	for (size_t word = 0; opt->words[word]; word++)
+		n += is_tried(opt, opt->words[word]);
 	return n;
 }
 
@@ -60,7 +66,8 @@ static void add_product(struct opt_list *specs, const struct given *g, size_t op
 	}
 	const struct opt *const opt = &g->policy->opts[option];
 	for (size_t word = 0; opt->words[word]; word++)
-		add_product(specs, g, option + 1, with(spec, opt->name, opt->words[word], arena), arena);
+		if (is_tried(opt, opt->words[word]))
+			add_product(specs, g, option + 1, with(spec, opt->name, opt->words[word], arena), arena);
 }
 
 /* The defaults, then each other word alone. */
@@ -70,7 +77,7 @@ static void add_star(struct opt_list *specs, const struct given *g, struct arena
 	for (size_t i = 0; i < g->policy->n_opts; i++) {
 		const struct opt *const opt = &g->policy->opts[i];
 		for (size_t word = 0; is_open_word(g, opt) && opt->words[word]; word++)
-			if (!opt->fallback || strcmp(opt->words[word], opt->fallback) != 0)
+			if (is_tried(opt, opt->words[word]) && (!opt->fallback || strcmp(opt->words[word], opt->fallback) != 0))
 				opt_list_add(specs, with(g->text, opt->name, opt->words[word], arena), arena);
 	}
 }
