@@ -73,12 +73,14 @@ static void read_process(struct own *o, const struct own_args *args, int64_t pid
 	o->rec->facts.n_params = o->subgroup_params * (double)n_subgroups;
 }
 
-/* Bytes of a copy by its name: fetches and write-backs are 12 per parameter, pushes 2. */
+/* Bytes of a copy by its name: fetches and write-backs are 12 per parameter, 10 of split masters, pushes 2. */
 static double probe_bytes(const struct own *o, const char *kind)
 {
+	const double state_bytes = strstr(o->rec->facts.policy, "downscale=split") ? 10 : 12;
+
 	if (strcmp(kind, "push") == 0)
 		return 2 * o->subgroup_params;
-	return strcmp(kind, "fetch") == 0 || strcmp(kind, "write-back") == 0 ? 12 * o->subgroup_params / o->n_copies : 0;
+	return strcmp(kind, "fetch") == 0 || strcmp(kind, "write-back") == 0 ? state_bytes * o->subgroup_params / o->n_copies : 0;
 }
 
 static void read_probe_op(

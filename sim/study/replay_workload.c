@@ -17,7 +17,7 @@ struct finder {
 	bool state_streams[REC_STREAMS_MAX], push_streams[REC_STREAMS_MAX];
 	double state_bytes; /* size of one write-back copy that is being gathered into a subgroup */
 	size_t n_state; /* how many of them are there */
-	double per_copy; /* bytes a parameter of one state copy: 4 (three copies a subgroup) or 12 */
+	double per_copy; /* bytes a parameter of one state copy: 4 (three copies a subgroup), 12, or of masters in halves 10 */
 };
 
 static bool is_sized_copy(const struct rec_event *event, enum rec_kind kind)
@@ -69,6 +69,8 @@ static double state_bytes_per_param(const struct finder *f)
 	double last = 0;
 	size_t n_equal = 0;
 
+	if (strstr(f->rec->facts.policy, "downscale=split"))
+		return 10;
 	for (size_t i = f->first; i < f->end; i++) {
 		const struct rec_event *const event = &f->rec->events[i];
 		if (!is_sized_copy(event, REC_D2H))
@@ -86,7 +88,7 @@ static void take_state(struct finder *f, const struct rec_event *event)
 	f->n_state = (double)event->bytes == f->state_bytes ? f->n_state + 1 : 1;
 	f->state_bytes = (double)event->bytes;
 	f->state_streams[event->stream] = true;
-	if ((double)f->n_state * f->per_copy < 12)
+	if ((double)f->n_state * f->per_copy < 10)
 		return;
 	add_subgroup(f, f->state_bytes / f->per_copy, true);
 	f->n_state = 0;
