@@ -101,7 +101,7 @@ static double full_window_s(const struct dynamic *d, const struct lanes_split *s
 	double window_s = limit_s(d, split, n_cpu, 1);
 	if (n_cpu <= 0)
 		return window_s;
-	if (d->how->downscale == DOWNSCALE_FUSED)
+	if (!downscale_is_a_pass(d->how->downscale))
 		window_s = fmax(window_s, main_s + cpu->push_s);
 	const double n_behind = window_s > fetch_ready_s ? n_pushes_behind(d->how, cpu, n_cpu, window_s, fetch_ready_s) : 0;
 	const double turn_s = lanes_turn_s(d->cost, d->how, gpu, d->is_contended);
@@ -152,11 +152,9 @@ static double rest_s(const struct dynamic *d, const struct lanes_split *split, s
 static double first_window_s(const struct dynamic *d, const struct lanes_split *split, double n_cpu)
 {
 	const struct subgroup_times *const cpu = &split->cpu, *const gpu = &split->gpu;
-	const double n_awaited = d->how->downscale == DOWNSCALE_FUSED ? n_cpu
-	    : d->how->downscale == DOWNSCALE_EAGER                    ? n_cpu - 1
-								      : 0;
-	const double run_s =
-	    cpu_run_s(d, split, n_cpu) + (d->how->downscale == DOWNSCALE_FUSED && n_cpu > 0 ? cpu->push_s : 0);
+	const bool pushes_at_once = !downscale_is_a_pass(d->how->downscale);
+	const double n_awaited = pushes_at_once ? n_cpu : d->how->downscale == DOWNSCALE_EAGER ? n_cpu - 1 : 0;
+	const double run_s = cpu_run_s(d, split, n_cpu) + (pushes_at_once && n_cpu > 0 ? cpu->push_s : 0);
 	return fmax(run_s, gpu->n_copies * gpu->fetch_s + fmax(0, n_awaited) * cpu->push_s);
 }
 
@@ -194,7 +192,7 @@ static double queued_s(const struct dynamic *d, const struct lanes_split *split)
 	const double n_in_row = d->how->downscale == DOWNSCALE_BATCH ? fmax(1, split->n_cpu / (split->n_gpu + 1)) : 1;
 	if (split->n_cpu > 0)
 		lanes.cpu_s += push_line_s(&split->cpu, n_in_row);
-	if (split->n_cpu > 0 && d->how->downscale != DOWNSCALE_FUSED)
+	if (split->n_cpu > 0 && downscale_is_a_pass(d->how->downscale))
 		lanes.cast_s += split->cpu.cpu_s + split->cpu.push_s;
 	if (split->n_gpu > 0) {
 		lanes.h2d_s += gpu->gpu_adam_s + down_s;

@@ -43,17 +43,20 @@ static void set_cpu(struct op_class *class, double params_per_s, double bytes_pe
 	class->host_threads = host_threads;
 }
 
-/* The four variants of CPU Adam. 16-bit gradients read 2 bytes less, a 16-bit output writes 2 more; the profile's effective bytes
- * of the plain step scale with them. */
+/* The six variants of CPU Adam. 16-bit gradients read 2 bytes less, a 16-bit output writes 2 more, split masters are as many bytes as
+ * whole ones and their own 16-bit output; the profile's effective bytes of the plain step scale with them. */
 static void set_adam(struct cost *cost, const struct hwprofile *hw)
 {
 	const double scale = hw->cpu_adam_bytes_per_param / adam_ideal_bytes;
 	const double plain = curve_rate(&hw->cpu_adam, cost->threads);
 	const double fused = curve_rate(hw->cpu_adam_fused.n_points ? &hw->cpu_adam_fused : &hw->cpu_adam, cost->threads);
+	const double split = hw->cpu_adam_split.n_points ? curve_rate(&hw->cpu_adam_split, cost->threads) : fused * 28 / 26; /* E34 */
 	set_cpu(&cost->classes[OP_CPU_ADAM], plain, scale * 28, cost->threads);
 	set_cpu(&cost->classes[OP_CPU_ADAM_BF16], plain, scale * 26, cost->threads);
 	set_cpu(&cost->classes[OP_CPU_ADAM_FUSED], fused, scale * 30, cost->threads);
 	set_cpu(&cost->classes[OP_CPU_ADAM_FUSED_BF16], fused, scale * 28, cost->threads);
+	set_cpu(&cost->classes[OP_CPU_ADAM_SPLIT], split, scale * 28, cost->threads);
+	set_cpu(&cost->classes[OP_CPU_ADAM_SPLIT_BF16], split, scale * 26, cost->threads);
 }
 
 static void set_host(struct cost *cost, const struct hwprofile *hw)
@@ -93,13 +96,16 @@ static void set_copy_latency(struct op_class *class, double load, double latency
 	class->latency_frac = latency_frac;
 }
 
-/* HBM bytes per parameter: Adam reads and writes P, M, V (24), reads a gradient (4 as fp32), writes 16 bit (2). */
+/* HBM bytes per parameter: Adam reads and writes P, M, V (24), reads a gradient (4 as fp32), writes 16 bit (2). On split masters P is
+ * the 16 bit, and the gradient is 2: as fast by the byte. */
 static void set_gpu(struct cost *cost, const struct hwprofile *hw)
 {
 	struct op_class *const adam = &cost->classes[OP_GPU_ADAM], *const cast = &cost->classes[OP_GPU_CAST];
 	struct op_class *const norm = &cost->classes[OP_GPU_NORM];
 	adam->s_per_unit = 1 / hw->gpu_adam_params_per_s;
 	adam->hbm_Bps = fmin(30 * hw->gpu_adam_params_per_s, hw->hbm_Bps);
+	cost->classes[OP_GPU_ADAM_SPLIT].s_per_unit = adam->s_per_unit * 26 / 30; /* E34 */
+	cost->classes[OP_GPU_ADAM_SPLIT].hbm_Bps = adam->hbm_Bps;
 	cast->s_per_unit = 6 / hw->hbm_Bps;
 	cast->hbm_Bps = hw->hbm_Bps;
 	norm->s_per_unit = 2 / hw->hbm_Bps;

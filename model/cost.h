@@ -52,9 +52,12 @@ extern const char *const lane_names[LANE_N];
 	X(CPU_ADAM_BF16, MAIN, PARAMS, CPU, "cpu adam, 16-bit gradients")                                                \
 	X(CPU_ADAM_FUSED, MAIN, PARAMS, CPU, "cpu adam with 16-bit output")                                              \
 	X(CPU_ADAM_FUSED_BF16, MAIN, PARAMS, CPU, "cpu adam, 16-bit gradients and output")                               \
+	X(CPU_ADAM_SPLIT, MAIN, PARAMS, CPU, "cpu adam on split masters")                                                 \
+	X(CPU_ADAM_SPLIT_BF16, MAIN, PARAMS, CPU, "cpu adam on split masters, 16-bit gradients")                          \
 	X(CPU_DOWNSCALE, WORKER, PARAMS, CPU, "downscale")                                                               \
 	X(COMPUTE, GPU, SECONDS, GPU, "compute")                                                                         \
 	X(GPU_ADAM, GPU, PARAMS, HBM, "gpu adam")                                                                        \
+	X(GPU_ADAM_SPLIT, GPU, PARAMS, HBM, "gpu adam on split masters")                                                  \
 	X(GPU_CAST, GPU, PARAMS, HBM, "gpu cast")                                                                        \
 	X(GPU_NORM, REDUCE, PARAMS, HBM, "gradient norm")                                                                   \
 	X(H2D, H2D, BYTES, H2D, "h2d")                                                                                   \

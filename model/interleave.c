@@ -2,7 +2,17 @@
 #include "model/interleave.h"
 
 const char *const chain_names[] = {"published", "serial", "duplex", NULL};
-const char *const downscale_names[] = {"batch", "eager", "fused", NULL};
+const char *const downscale_names[] = {"batch", "eager", "fused", "split", NULL};
+
+bool downscale_is_a_pass(enum downscale downscale)
+{
+	return downscale == DOWNSCALE_BATCH || downscale == DOWNSCALE_EAGER;
+}
+
+double downscale_state_bytes(enum downscale downscale)
+{
+	return downscale == DOWNSCALE_SPLIT ? 10 : 12; /* E34 */
+}
 
 bool interleave_is_streamed(const struct interleave *how, size_t x)
 {
@@ -23,14 +33,21 @@ size_t interleave_n_copies(const struct interleave *how)
 
 double interleave_copy_bytes(const struct interleave *how, double n_params)
 {
-	return 12 * n_params / (double)interleave_n_copies(how);
+	return downscale_state_bytes(how->downscale) * n_params / (double)interleave_n_copies(how);
 }
 
 enum op_kind interleave_adam_kind(const struct interleave *how)
 {
+	if (how->downscale == DOWNSCALE_SPLIT)
+		return how->has_bf16_grads ? OP_CPU_ADAM_SPLIT_BF16 : OP_CPU_ADAM_SPLIT;
 	if (how->downscale == DOWNSCALE_FUSED)
 		return how->has_bf16_grads ? OP_CPU_ADAM_FUSED_BF16 : OP_CPU_ADAM_FUSED;
 	return how->has_bf16_grads ? OP_CPU_ADAM_BF16 : OP_CPU_ADAM;
+}
+
+enum op_kind interleave_gpu_adam_kind(const struct interleave *how)
+{
+	return how->downscale == DOWNSCALE_SPLIT ? OP_GPU_ADAM_SPLIT : OP_GPU_ADAM;
 }
 
 static bool has_unscale(const struct interleave *how)
@@ -63,7 +80,7 @@ static void set_traffic(
 	    dram_bytes(cost, interleave_adam_kind(how), n_params) + dram_bytes(cost, OP_H2D, 2 * n_params);
 	if (has_unscale(how))
 		times->cpu_dram_bytes += dram_bytes(cost, OP_CPU_UNSCALE, n_params);
-	if (how->downscale != DOWNSCALE_FUSED)
+	if (downscale_is_a_pass(how->downscale))
 		times->cpu_dram_bytes += dram_bytes(cost, OP_CPU_DOWNSCALE, n_params);
 	times->gpu_dram_bytes =
 	    times->n_copies * (dram_bytes(cost, OP_H2D, copy_bytes) + dram_bytes(cost, OP_D2H, copy_bytes));
@@ -79,13 +96,13 @@ void subgroup_times_init(
 	*times = (struct subgroup_times){
 	    .cpu_s = interleave_cpu_s(how, cost, n_params),
 	    .stream_s = how->waits_for_fetch ? cost->hw->stream_subgroup_s : 0,
-	    .downscale_s = how->downscale == DOWNSCALE_FUSED ? 0 : cost_op_s(cost, OP_CPU_DOWNSCALE, n_params),
+	    .downscale_s = downscale_is_a_pass(how->downscale) ? cost_op_s(cost, OP_CPU_DOWNSCALE, n_params) : 0,
 	    .push_s = cost_op_s(cost, OP_H2D, 2 * n_params),
 	    .fetch_s = cost_op_s(cost, OP_H2D, copy_bytes),
 	    .write_back_s = cost_op_s(cost, OP_D2H, copy_bytes),
 	    .n_copies = (double)interleave_n_copies(how),
-	    .gpu_adam_s = cost_op_s(cost, OP_GPU_ADAM, n_params),
-	    .gpu_cast_s = cost_op_s(cost, OP_GPU_CAST, n_params),
+	    .gpu_adam_s = cost_op_s(cost, interleave_gpu_adam_kind(how), n_params),
+	    .gpu_cast_s = how->downscale == DOWNSCALE_SPLIT ? 0 : cost_op_s(cost, OP_GPU_CAST, n_params),
 	};
 	set_traffic(times, how, cost, n_params);
 }

@@ -148,12 +148,15 @@ static void enqueue_fetch(struct run *r, size_t j, double now_s)
 
 static void enqueue_cast(struct run *r, size_t j, double now_s)
 {
+	if (r->how->downscale == DOWNSCALE_SPLIT)
+		return;
 	lane_run(&r->gpu_s, now_s, cost_op_s(r->cost, OP_GPU_CAST, params_of(r, r->streamed[j]))); /* E12 */
 }
 
 static void enqueue_adam(struct run *r, size_t j, double ready_s)
 {
-	r->adam_s = lane_run(&r->gpu_s, ready_s, cost_op_s(r->cost, OP_GPU_ADAM, params_of(r, r->streamed[j]))); /* E12 */
+	const double duration_s = cost_op_s(r->cost, interleave_gpu_adam_kind(r->how), params_of(r, r->streamed[j]));
+	r->adam_s = lane_run(&r->gpu_s, ready_s, duration_s); /* E12 */
 }
 
 /* The newest gpu adam must be that of y_j. */
@@ -175,7 +178,7 @@ static void push(struct run *r, size_t x, double ready_s)
 
 static void hand_over(struct run *r, size_t x, bool is_run_end)
 {
-	if (r->how->downscale == DOWNSCALE_FUSED) {
+	if (!downscale_is_a_pass(r->how->downscale)) {
 		push(r, x, r->main_s);
 		return;
 	}

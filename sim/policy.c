@@ -44,11 +44,14 @@ int policy_check(const struct policy *policy, const void *params, struct err *er
 	return policy->check ? policy->check(params, err) : 0;
 }
 
-int policy_check_stage(const struct policy *policy, const void *params, const struct batch *batch, struct err *err)
+int policy_check_batch(const struct policy *policy, const void *params, const struct batch *batch, struct err *err)
 {
 	const int stage = batch_zero_stage(batch);
-	const char *const need = stage < 3 && policy->needs_zero3 ? policy->needs_zero3(params) : NULL;
-	return need ? err_set(err, STATUS_USAGE, "--zero %d: %s: %s", stage, policy->name, need) : 0;
+	const char *need = stage < 3 && policy->needs_zero3 ? policy->needs_zero3(params) : NULL;
+	if (need)
+		return err_set(err, STATUS_USAGE, "--zero %d: %s: %s", stage, policy->name, need);
+	need = batch->precision == PRECISION_FP16 && policy->needs_bf16 ? policy->needs_bf16(params) : NULL;
+	return need ? err_set(err, STATUS_USAGE, "--precision fp16: %s: %s", policy->name, need) : 0;
 }
 
 int policy_use_parse(struct policy_use *use, const char *text, struct arena *arena, struct err *err)

@@ -23,6 +23,8 @@ struct policy {
 	int (*check)(const void *params, struct err *err);
 	/* What it needs ZeRO-3 for with these options, and what would be accepted instead; its result or it NULL: runs at any stage. */
 	const char *(*needs_zero3)(const void *params);
+	/* What it needs bf16 for with these options, likewise; NULL: fp16 is as good. */
+	const char *(*needs_bf16)(const void *params);
 	/* Fills options that were not given and have no fixed default (stride_opt, workers of the profile). May be NULL. */
 	void (*resolve)(void *params, const struct hwprofile *hw, const struct workload *workload, double threads);
 	/* Where each subgroup's state lives and is updated. */
@@ -45,8 +47,8 @@ extern const struct policy *const policy_all[]; /* sorted by name, NULL-terminat
 const struct policy *policy_find(const char *name);
 
 int policy_check(const struct policy *policy, const void *params, struct err *err) MUST_CHECK;
-/* Whether it runs at the ZeRO stage of a batch. STATUS_USAGE, naming --zero. */
-int policy_check_stage(const struct policy *policy, const void *params, const struct batch *batch, struct err *err) MUST_CHECK;
+/* Whether it runs at the ZeRO stage and in the 16-bit format of a batch. STATUS_USAGE, naming --zero or --precision. */
+int policy_check_batch(const struct policy *policy, const void *params, const struct batch *batch, struct err *err) MUST_CHECK;
 
 /* A policy with its options, as given on a command line. */
 struct policy_use {

@@ -14,8 +14,8 @@ static void cap_none(double *cap, uint8_t *limit, const uint8_t *kinds, size_t n
 
 /* Sets of kinds as bits. */
 #define KIND(name) ((uint32_t)1 << OP_##name)
-static const uint32_t kinds_adam =
-    KIND(CPU_UNSCALE) | KIND(CPU_ADAM) | KIND(CPU_ADAM_BF16) | KIND(CPU_ADAM_FUSED) | KIND(CPU_ADAM_FUSED_BF16);
+static const uint32_t kinds_adam = KIND(CPU_UNSCALE) | KIND(CPU_ADAM) | KIND(CPU_ADAM_BF16) | KIND(CPU_ADAM_FUSED) |
+    KIND(CPU_ADAM_FUSED_BF16) | KIND(CPU_ADAM_SPLIT) | KIND(CPU_ADAM_SPLIT_BF16);
 static const uint32_t kinds_copy = KIND(H2D) | KIND(D2H);
 
 /* What runs on one rank. */

@@ -17,6 +17,8 @@ static const char *activity_of(enum op_kind kind)
 	case OP_CPU_ADAM_BF16:
 	case OP_CPU_ADAM_FUSED:
 	case OP_CPU_ADAM_FUSED_BF16:
+	case OP_CPU_ADAM_SPLIT:
+	case OP_CPU_ADAM_SPLIT_BF16:
 		return "cpu_adam";
 	case OP_CPU_DOWNSCALE:
 		return "cpu_downscale";

@@ -68,11 +68,29 @@ void steps_flush_direct(struct build *b, const struct bucket *bucket, double hos
 		reduce_stream(b, OP_D2H, host_bytes * bucket->cpu_params, NO_OP);
 }
 
-enum op_kind steps_adam_kind(enum grads grads, bool is_fused)
+enum op_kind steps_adam_kind(enum grads grads, enum downscale downscale)
 {
-	if (grads == GRADS_FP32)
-		return is_fused ? OP_CPU_ADAM_FUSED : OP_CPU_ADAM;
-	return is_fused ? OP_CPU_ADAM_FUSED_BF16 : OP_CPU_ADAM_BF16;
+	const bool is_fp32 = grads == GRADS_FP32;
+	if (downscale == DOWNSCALE_SPLIT)
+		return is_fp32 ? OP_CPU_ADAM_SPLIT : OP_CPU_ADAM_SPLIT_BF16;
+	if (downscale == DOWNSCALE_FUSED)
+		return is_fp32 ? OP_CPU_ADAM_FUSED : OP_CPU_ADAM_FUSED_BF16;
+	return is_fp32 ? OP_CPU_ADAM : OP_CPU_ADAM_BF16;
+}
+
+int steps_check_split(const char *policy, enum chain chain, enum downscale downscale, struct err *err)
+{
+	if (downscale != DOWNSCALE_SPLIT || chain != CHAIN_PUBLISHED)
+		return 0;
+	return err_set(err, STATUS_USAGE,
+	    "%s: downscale=split: chain=published moves three whole fp32 tensors; chain=serial or chain=duplex would be accepted", policy);
+}
+
+const char *steps_needs_bf16(enum downscale downscale)
+{
+	return downscale == DOWNSCALE_SPLIT
+	    ? "downscale=split: the upper half of an fp32 is a bf16, no fp16; --precision bf16 or downscale=fused would be accepted"
+	    : NULL;
 }
 
 void steps_cpu_adam(struct build *b, size_t subgroup, enum op_kind adam, bool has_unscale)
@@ -112,7 +130,8 @@ void steps_hold(struct build *b, enum pool pool, enum mem mem, double bytes)
 	b->schedule->resident_bytes[pool][mem] += bytes;
 }
 
-void steps_hold_states(struct build *b)
+/* Bytes a parameter: states of a streamed subgroup, and the 16-bit copy beside the states. */
+static void hold_states(struct build *b, double streamed_bytes, double copy_bytes)
 {
 	for (size_t x = 0; x < b->workload->n_subgroups; x++) {
 		const double n_params = b->workload->subgroups[x].n_params;
@@ -120,11 +139,21 @@ void steps_hold_states(struct build *b)
 			steps_hold(b, POOL_GPU, MEM_STATES, 16 * n_params); /* E23 */
 			continue;
 		}
-		steps_hold(b, POOL_HOST, MEM_STATES, 12 * n_params); /* E24 */
+		steps_hold(b, POOL_HOST, MEM_STATES, (b->places[x] == PLACE_STREAMED ? streamed_bytes : 12) * n_params); /* E24 */
 		steps_hold(b, POOL_HOST, MEM_GRADS, 4 * n_params);
-		steps_hold(b, POOL_HOST, MEM_PARAMS, 2 * n_params);
+		steps_hold(b, POOL_HOST, MEM_PARAMS, copy_bytes * n_params);
 		steps_hold(b, POOL_HOST, MEM_RESERVED, b->schedule->cost->hw->host_overhead_bytes_per_param * n_params);
 	}
+}
+
+void steps_hold_states(struct build *b)
+{
+	hold_states(b, 12, 2);
+}
+
+void steps_hold_halves(struct build *b)
+{
+	hold_states(b, downscale_state_bytes(DOWNSCALE_SPLIT), 0); /* E34 */
 }
 
 void steps_memory_states(struct build *b, const void *params)
@@ -135,7 +164,7 @@ void steps_memory_states(struct build *b, const void *params)
 
 void steps_hand_over(struct hand_over *h, struct build *b, size_t subgroup, bool is_window_end)
 {
-	if (h->mode == DOWNSCALE_FUSED) {
+	if (!downscale_is_a_pass(h->mode)) {
 		build_push(b, subgroup, NO_OP);
 		h->first = subgroup + 1;
 		return;

@@ -33,13 +33,19 @@ void steps_cpu_adam(struct build *b, size_t subgroup, enum op_kind adam, bool ha
 void steps_cpu_zero3(struct build *b, size_t subgroup);
 /* Enqueues GPU Adam of a subgroup after `after`. */
 op_id steps_gpu_adam(struct build *b, size_t subgroup, op_id after);
-enum op_kind steps_adam_kind(enum grads grads, bool is_fused);
+enum op_kind steps_adam_kind(enum grads grads, enum downscale downscale);
+
+/* What DOWNSCALE_SPLIT does not go with: for policy.check and policy.needs_bf16. STATUS_USAGE. */
+int steps_check_split(const char *policy, enum chain chain, enum downscale downscale, struct err *err) MUST_CHECK;
+const char *steps_needs_bf16(enum downscale downscale);
 
 /* Pinned allocators round up to powers of two. */
 double steps_pinned_bytes(double bytes);
 /* Memory held from start to end: GPU-resident subgroups 16 B per parameter; on the host fp32 P, M, V, gradient, 16-bit copy and
  * the profile's overhead of every other subgroup. */
 void steps_hold_states(struct build *b);
+/* The same with DOWNSCALE_SPLIT: the upper half of P is the 16-bit copy, and that of a streamed subgroup is on the GPU alone. */
+void steps_hold_halves(struct build *b);
 /* policy.memory of policies that hold nothing else. */
 void steps_memory_states(struct build *b, const void *params);
 void steps_hold(struct build *b, enum pool pool, enum mem mem, double bytes);
@@ -47,21 +53,21 @@ void steps_hold(struct build *b, enum pool pool, enum mem mem, double bytes);
 /* Interleaved updates (dos, hybrid): device work of GPU-scheduled subgroup number j under a chain's stream order. */
 struct stream_state {
 	enum chain chain;
+	enum downscale downscale; /* how much of P is on the host, and what is cast on the GPU */
 	size_t buffers;
 	const size_t *streamed; /* subgroups that are GPU-scheduled, in order */
 	size_t n_streamed;
-	op_id *cast; /* [n_streamed] gradient cast */
 	op_id *updated; /* [n_streamed] gpu adam */
 	op_id *flushed; /* [n_streamed] last write-back copy */
 	op_id (*fetched)[3]; /* [n_streamed] fetch copies, one per tensor stream or one */
 	op_id tensor_last[3]; /* newest copy on each tensor stream; [0] alone with other chains */
 	op_id up_last, down_last; /* newest copy per direction (duplex) */
 	op_id gpu_last; /* newest operation on the default stream, which runs in order */
-	double device_bytes; /* of one buffer set */
 };
-/* Lists the GPU-scheduled subgroups of the first n_dynamic. */
-void steps_stream_init(struct stream_state *st, struct build *b, enum chain chain, size_t buffers, size_t n_dynamic);
+/* Lists the GPU-scheduled subgroups of the first n_dynamic. Reads chain, downscale, buffers and n_dynamic of `how`. */
+void steps_stream_init(struct stream_state *st, struct build *b, const struct interleave *how);
 void steps_fetch(struct stream_state *st, struct build *b, size_t j);
+/* Nothing with DOWNSCALE_SPLIT, whose Adam reads the 16-bit gradient. */
 void steps_gradient_cast(struct stream_state *st, struct build *b, size_t j);
 void steps_gpu_update(struct stream_state *st, struct build *b, size_t j);
 void steps_write_back(struct stream_state *st, struct build *b, size_t j);

@@ -39,7 +39,8 @@ static const struct opt opts[] = {
     {.name = "buffers", .kind = OPT_INT, .offset = offsetof(struct params, buffers), .min = 1, .max = 64, .arg = "B",
         .help = "device buffer sets (default: 1; 2 with chain=duplex)", .given_offset = offsetof(struct params, has_buffers)},
     {.name = "downscale", .kind = OPT_WORD, .offset = offsetof(struct params, downscale), .words = downscale_names,
-        .fallback = "batch", .arg = "batch|eager|fused", .help = "16-bit copies: per window, per subgroup, or by Adam itself"},
+        .fallback = "batch", .arg = "batch|eager|fused|split",
+        .help = "16-bit copies: per window, per subgroup, by Adam itself, or as the upper half of the master"},
     {.name = "workers", .kind = OPT_INT, .offset = offsetof(struct params, workers), .min = 1, .max = 4096, .arg = "W",
         .help = "threads of the downscale worker (default: the profile's)", .given_offset = offsetof(struct params, has_workers)},
     {.name = "grads", .kind = OPT_WORD, .offset = offsetof(struct params, grads), .words = grads_names, .fallback = "fp32",
@@ -61,7 +62,7 @@ static int check(const void *params, struct err *err)
 		    chain_names[p->chain]);
 	if (p->has_unscale && p->unscale == UNSCALE_SEPARATE && p->grads == GRADS_BF16)
 		return err_set(err, STATUS_USAGE, "dos: unscale=separate needs grads=fp32");
-	return 0;
+	return steps_check_split("dos", (enum chain)p->chain, (enum downscale)p->downscale, err);
 }
 
 /* The published code interleaves the subgroups of DeepSpeed's ZeRO-3 optimizer, which its other stages do not have. The other chains
@@ -70,6 +71,11 @@ static const char *needs_zero3(const void *params)
 {
 	const struct params *const p = params;
 	return p->chain == CHAIN_PUBLISHED ? "chain=published is code of ZeRO-3 alone; chain=serial or chain=duplex would be accepted" : NULL;
+}
+
+static const char *needs_bf16(const void *params)
+{
+	return steps_needs_bf16((enum downscale)((const struct params *)params)->downscale);
 }
 
 static size_t n_dynamic(const struct params *p, size_t n_subgroups)
@@ -159,9 +165,11 @@ static void update(struct build *b, const void *params)
 {
 	const struct params *const p = params;
 	const size_t n = n_dynamic(p, b->workload->n_subgroups), stride = (size_t)p->stride;
-	const enum op_kind adam = steps_adam_kind((enum grads)p->grads, p->downscale == DOWNSCALE_FUSED);
+	const enum op_kind adam = steps_adam_kind((enum grads)p->grads, (enum downscale)p->downscale);
 	struct stream_state st;
-	steps_stream_init(&st, b, (enum chain)p->chain, (size_t)p->buffers, n);
+	const struct interleave how = {.chain = (enum chain)p->chain, .downscale = (enum downscale)p->downscale,
+	    .buffers = (size_t)p->buffers, .n_dynamic = n};
+	steps_stream_init(&st, b, &how);
 	struct hand_over hand = {.mode = (enum downscale)p->downscale};
 	size_t n_flushed = 0, j = 0;
 	for (size_t x = 0; x < n; x++) {
@@ -185,12 +193,13 @@ static void update(struct build *b, const void *params)
 }
 
 /* Beside the states: device buffer sets, and pinned staging: one 16-bit buffer per CPU subgroup of a window,
- * and per CPU subgroup a 16-bit and an fp32 pinned copy (from the growth of host memory with the stride in published runs). */
+ * and per CPU subgroup a 16-bit and an fp32 pinned copy (from the growth of host memory with the stride in published runs).
+ * Halves are pushed from where they are. */
 static void memory(struct build *b, const void *params)
 {
 	const struct params *const p = params;
 	const size_t n = n_dynamic(p, b->workload->n_subgroups);
-	steps_hold_states(b);
+	(p->downscale == DOWNSCALE_SPLIT ? steps_hold_halves : steps_hold_states)(b);
 	double streamed = 0, staged = 0;
 	for (size_t x = 0; x < n; x++) {
 		const double n_params = b->workload->subgroups[x].n_params;
@@ -198,11 +207,13 @@ static void memory(struct build *b, const void *params)
 			streamed = n_params > streamed ? n_params : streamed;
 		} else {
 			staged = n_params > staged ? n_params : staged;
-			if (p->downscale != DOWNSCALE_FUSED)
+			if (downscale_is_a_pass((enum downscale)p->downscale))
 				steps_hold(b, POOL_HOST, MEM_STAGING, steps_pinned_bytes(2 * n_params) + steps_pinned_bytes(4 * n_params));
 		}
 	}
-	steps_hold(b, POOL_GPU, MEM_BUFFERS, (double)p->buffers * 12 * streamed);
+	steps_hold(b, POOL_GPU, MEM_BUFFERS, (double)p->buffers * downscale_state_bytes((enum downscale)p->downscale) * streamed);
+	if (p->downscale == DOWNSCALE_SPLIT)
+		return;
 	const double n_staging = p->stride > 0 ? (double)(p->stride - 1) : 1;
 	steps_hold(b, POOL_HOST, MEM_STAGING, n_staging * steps_pinned_bytes(2 * staged));
 }
@@ -221,6 +232,7 @@ const struct policy policy_dos = {
     .params_size = sizeof(struct params),
     .check = check,
     .needs_zero3 = needs_zero3,
+    .needs_bf16 = needs_bf16,
     .resolve = resolve,
     .place = place,
     .flush = flush,

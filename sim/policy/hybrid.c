@@ -2,7 +2,8 @@
  *
  * hybrid: any GPU fraction; all device work is queued up front under buffer reuse alone, so nothing waits for the main thread; Adam
  * writes the 16-bit copy itself and reads 16-bit gradients. What we would run instead of the published schedule.
- * Source: own; after arXiv 2410.21316 (interleaving) and 2509.21271 (gradients stay 16 bit).
+ * Source: own; after arXiv 2410.21316 (interleaving) and 2509.21271 (gradients stay 16 bit); downscale=split: masters in two halves (E34),
+ * after arXiv 2005.04680.
  *
  *   MAIN | adam push adam push adam push ... |
  *   H2D  | fetch fetch fetch ...  (pushes where fetches wait for a buffer set)
@@ -45,7 +46,8 @@ static const struct opt opts[] = {
     {.name = "buffers", .kind = OPT_INT, .offset = offsetof(struct params, buffers), .min = 1, .max = 64, .fallback = "3",
         .arg = "B", .help = "device buffer sets"},
     {.name = "downscale", .kind = OPT_WORD, .offset = offsetof(struct params, downscale), .words = downscale_names,
-        .fallback = "fused", .arg = "batch|eager|fused", .help = "16-bit copies: per run, per subgroup, or by Adam itself"},
+        .fallback = "fused", .arg = "batch|eager|fused|split",
+        .help = "16-bit copies: per run, per subgroup, by Adam itself, or as the upper half of the master"},
     {.name = "workers", .kind = OPT_INT, .offset = offsetof(struct params, workers), .min = 1, .max = 4096, .arg = "W",
         .help = "threads of the downscale worker (default: the profile's)", .given_offset = offsetof(struct params, has_workers)},
     {.name = "grads", .kind = OPT_WORD, .offset = offsetof(struct params, grads), .words = grads_names, .fallback = "bf16",
@@ -67,7 +69,12 @@ static int check(const void *params, struct err *err)
 		return err_set(err, STATUS_USAGE, "hybrid: mask=%s: accepted are digits 0 (CPU) and 1 (GPU)", p->mask);
 	if (p->unscale == UNSCALE_SEPARATE && p->grads == GRADS_BF16)
 		return err_set(err, STATUS_USAGE, "hybrid: unscale=separate needs grads=fp32");
-	return 0;
+	return steps_check_split("hybrid", (enum chain)p->chain, (enum downscale)p->downscale, err);
+}
+
+static const char *needs_bf16(const void *params)
+{
+	return steps_needs_bf16((enum downscale)((const struct params *)params)->downscale);
 }
 
 static void resolve(void *params, const struct hwprofile *hw, const struct workload *workload, double threads)
@@ -113,7 +120,9 @@ static void flush(struct build *b, const void *params, const struct bucket *buck
 static struct stream_state *start_streams(struct build *b, const struct params *p)
 {
 	struct stream_state *const st = arena_alloc(b->schedule->arena, 1, sizeof *st);
-	steps_stream_init(st, b, (enum chain)p->chain, (size_t)p->buffers, b->workload->n_subgroups);
+	const struct interleave how = {.chain = (enum chain)p->chain, .downscale = (enum downscale)p->downscale,
+	    .buffers = (size_t)p->buffers, .n_dynamic = b->workload->n_subgroups};
+	steps_stream_init(st, b, &how);
 	b->policy_state = st;
 	return st;
 }
@@ -132,7 +141,7 @@ static void update(struct build *b, const void *params)
 {
 	const struct params *const p = params;
 	const size_t n = b->workload->n_subgroups;
-	const enum op_kind adam = steps_adam_kind((enum grads)p->grads, p->downscale == DOWNSCALE_FUSED);
+	const enum op_kind adam = steps_adam_kind((enum grads)p->grads, (enum downscale)p->downscale);
 	struct stream_state *const st = b->policy_state ? b->policy_state : start_streams(b, p);
 	for (size_t j = 0; j < st->n_streamed; j++) {
 		if (st->fetched[j][0] == NO_OP)
@@ -154,16 +163,16 @@ static void update(struct build *b, const void *params)
 static void memory(struct build *b, const void *params)
 {
 	const struct params *const p = params;
-	steps_hold_states(b);
+	(p->downscale == DOWNSCALE_SPLIT ? steps_hold_halves : steps_hold_states)(b);
 	double streamed = 0, staging_bytes = 0;
 	for (size_t x = 0; x < b->workload->n_subgroups; x++) {
 		const double n_params = b->workload->subgroups[x].n_params;
 		if (b->places[x] == PLACE_STREAMED)
 			streamed = fmax(streamed, n_params);
-		else
+		else if (p->downscale != DOWNSCALE_SPLIT)
 			staging_bytes += steps_pinned_bytes(2 * n_params);
 	}
-	steps_hold(b, POOL_GPU, MEM_BUFFERS, (double)p->buffers * 12 * streamed);
+	steps_hold(b, POOL_GPU, MEM_BUFFERS, (double)p->buffers * downscale_state_bytes((enum downscale)p->downscale) * streamed);
 	steps_hold(b, POOL_HOST, MEM_STAGING, staging_bytes);
 }
 
@@ -180,6 +189,7 @@ const struct policy policy_hybrid = {
     .n_opts = sizeof opts / sizeof *opts,
     .params_size = sizeof(struct params),
     .check = check,
+    .needs_bf16 = needs_bf16,
     .resolve = resolve,
     .place = place,
     .flush = flush,

@@ -135,7 +135,7 @@ int capacity_find(struct capacity *capacity, const struct trial_input *in, struc
 		struct policy_use use;
 		if (policy_use_parse(&use, specs.items[i], arena, err))
 			return err->code;
-		if (policy_check_stage(use.policy, use.params, &in->batch, err) == 0)
+		if (policy_check_batch(use.policy, use.params, &in->batch, err) == 0)
 			f.candidates[f.n++] = (struct candidate){.spec = specs.items[i]};
 	}
 	if (specs.n > 0 && f.n == 0)

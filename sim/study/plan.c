@@ -67,7 +67,7 @@ static int resolve(struct policy_use *use, const struct plan *plan, size_t batch
 	if (from->policy->params_size)
 		memcpy(use->params, from->params, from->policy->params_size);
 	if (policy_check(from->policy, use->params, err) ||
-	    policy_check_stage(from->policy, use->params, &plan->space.batches[batch].workload.batch, err))
+	    policy_check_batch(from->policy, use->params, &plan->space.batches[batch].workload.batch, err))
 		return err->code;
 	if (from->policy->resolve)
 		from->policy->resolve(use->params, q->hw, &plan->space.batches[batch].workload, q->threads);

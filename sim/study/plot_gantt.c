@@ -14,8 +14,9 @@ static const char *const classes[] = {"CPU Adam", "host casts, unscale", "GPU co
 enum { N_CLASSES = sizeof(classes) / sizeof(classes[0]), CLASS_WAIT = 8 };
 
 static const int class_of_kind[OP_N] = {[OP_CPU_ADAM] = 1, [OP_CPU_ADAM_BF16] = 1, [OP_CPU_ADAM_FUSED] = 1,
-    [OP_CPU_ADAM_FUSED_BF16] = 1, [OP_CPU_UNSCALE] = 2, [OP_CPU_DOWNSCALE] = 2, [OP_PUSH_PAGEABLE] = 2, [OP_FLUSH_PAGEABLE] = 2,
-    [OP_COMPUTE] = 3, [OP_GPU_ADAM] = 4, [OP_GPU_CAST] = 4, [OP_H2D] = 5, [OP_D2H] = 6, [OP_GPU_NORM] = 7, [OP_GATHER] = 7,
+    [OP_CPU_ADAM_FUSED_BF16] = 1, [OP_CPU_ADAM_SPLIT] = 1, [OP_CPU_ADAM_SPLIT_BF16] = 1, [OP_CPU_UNSCALE] = 2,
+    [OP_CPU_DOWNSCALE] = 2, [OP_PUSH_PAGEABLE] = 2, [OP_FLUSH_PAGEABLE] = 2, [OP_COMPUTE] = 3, [OP_GPU_ADAM] = 4,
+    [OP_GPU_ADAM_SPLIT] = 4, [OP_GPU_CAST] = 4, [OP_H2D] = 5, [OP_D2H] = 6, [OP_GPU_NORM] = 7, [OP_GATHER] = 7,
     [OP_REDUCE] = 7};
 
 static int class_of(const char *name)

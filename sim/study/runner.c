@@ -194,7 +194,7 @@ static void resolve(struct row_done *row, struct runner *r, struct arena *texts)
 	r->is_resolved = false;
 	if (r->workload_err.code)
 		return refuse(row, r->workload_err.text, texts);
-	if (policy_check(use->policy, use->params, &err) || policy_check_stage(use->policy, use->params, &r->workload.batch, &err))
+	if (policy_check(use->policy, use->params, &err) || policy_check_batch(use->policy, use->params, &r->workload.batch, &err))
 		return refuse(row, err.text, texts);
 	if (use->policy->resolve)
 		use->policy->resolve(use->params, r->hw, &r->workload, r->point.threads);

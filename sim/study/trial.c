@@ -64,7 +64,7 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 	if (!code)
 		code = policy_use_parse(&t->use, in->policy, arena, err);
 	if (!code)
-		code = policy_check_stage(t->use.policy, t->use.params, &t->workload.batch, err);
+		code = policy_check_batch(t->use.policy, t->use.params, &t->workload.batch, err);
 	if (code)
 		return code;
 	const struct policy *const policy = t->use.policy;

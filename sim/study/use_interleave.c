@@ -24,7 +24,7 @@ int use_interleave(struct interleave *how, const struct policy_use *use, const s
 
 	if (!chain || !downscale || !buffers)
 		return err_set(err, STATUS_USAGE, "policy %s: the closed form is that of dos and hybrid", use->policy->name);
-	if (policy_check_stage(use->policy, use->params, &workload->batch, err))
+	if (policy_check_batch(use->policy, use->params, &workload->batch, err))
 		return err->code;
 	*how = (struct interleave){.chain = (enum chain)*chain,
 	    .downscale = (enum downscale)*downscale,

@@ -300,7 +300,8 @@ START_TEST(words_of_the_options)
 	ck_assert_str_eq(downscale_names[DOWNSCALE_BATCH], "batch");
 	ck_assert_str_eq(downscale_names[DOWNSCALE_EAGER], "eager");
 	ck_assert_str_eq(downscale_names[DOWNSCALE_FUSED], "fused");
-	ck_assert_ptr_null(downscale_names[DOWNSCALE_FUSED + 1]);
+	ck_assert_str_eq(downscale_names[DOWNSCALE_SPLIT], "split");
+	ck_assert_ptr_null(downscale_names[DOWNSCALE_SPLIT + 1]);
 }
 END_TEST
 

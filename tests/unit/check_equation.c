@@ -134,7 +134,9 @@ static void random_options(struct trial_case *t, struct interleave *how)
 {
 	const size_t at = strlen(t->spec);
 	how->chain = (enum chain)random_below(t, 3);
-	how->downscale = (enum downscale)random_below(t, 3);
+	how->downscale = (enum downscale)random_below(t, 4);
+	if (how->downscale == DOWNSCALE_SPLIT && how->chain == CHAIN_PUBLISHED)
+		how->chain = random_bool(t) ? CHAIN_SERIAL : CHAIN_DUPLEX;
 	how->has_bf16_grads = random_bool(t);
 	how->has_separate_unscale = !how->has_bf16_grads && random_bool(t);
 	how->buffers = how->chain == CHAIN_DUPLEX ? 1 + random_below(t, 4) : 1;

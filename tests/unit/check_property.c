@@ -72,7 +72,7 @@ END_TEST
 /* ---- what a step does */
 
 struct subject {
-	size_t n_cpu_adam, n_gpu_adam, n_unscale, n_downscale, n_push, n_cast;
+	size_t n_cpu_adam, n_gpu_adam, n_split_adam, n_unscale, n_downscale, n_push, n_cast;
 	double up_bytes, down_bytes; /* fetched and written back, pushes apart */
 	double adam_params;
 	double adam_start_s, adam_end_s, fetch_end_s, write_back_start_s, push_start_s;
@@ -94,10 +94,12 @@ static void note_copy(struct subject *subject, const struct op *op, double start
 
 static void note(struct subject *subject, const struct op *op, double start_s, double end_s)
 {
-	const bool is_cpu = op->kind >= OP_CPU_ADAM && op->kind <= OP_CPU_ADAM_FUSED_BF16;
-	if (is_cpu || op->kind == OP_GPU_ADAM) {
+	const bool is_cpu = op->kind >= OP_CPU_ADAM && op->kind <= OP_CPU_ADAM_SPLIT_BF16;
+	const bool is_gpu = op->kind == OP_GPU_ADAM || op->kind == OP_GPU_ADAM_SPLIT;
+	if (is_cpu || is_gpu) {
 		subject->n_cpu_adam += op->kind == expected.adam;
-		subject->n_gpu_adam += op->kind == OP_GPU_ADAM;
+		subject->n_gpu_adam += is_gpu;
+		subject->n_split_adam += op->kind == OP_GPU_ADAM_SPLIT;
 		subject->adam_params += op->amount;
 		subject->adam_start_s = start_s;
 		subject->adam_end_s = end_s;
@@ -135,7 +137,8 @@ static struct subject *list_subjects(void)
 /* By the CPU: unscaled where that is a pass of its own, updated, downscaled unless fused, pushed once, in this order. */
 static void check_cpu_subgroup(const struct subject *s, size_t iteration, size_t x)
 {
-	const bool is_fused = expected.adam == OP_CPU_ADAM_FUSED || expected.adam == OP_CPU_ADAM_FUSED_BF16;
+	const bool is_fused =
+	    expected.is_split || expected.adam == OP_CPU_ADAM_FUSED || expected.adam == OP_CPU_ADAM_FUSED_BF16;
 	const bool has_worker = r.trial.use.policy->workers;
 	subject_msg(s->n_cpu_adam == 1 && s->n_gpu_adam == 0);
 	subject_msg(s->n_unscale == (expected.has_unscale ? 1 : 0));
@@ -148,12 +151,13 @@ static void check_cpu_subgroup(const struct subject *s, size_t iteration, size_t
 static void check_gpu_subgroup(const struct subject *s, size_t iteration, size_t x, bool is_lost)
 {
 	const bool is_streamed = expected.places[x] == PLACE_STREAMED;
-	const double bytes = is_streamed ? 12 * r.trial.workload.subgroups[x].n_params : 0;
-	subject_msg(s->n_cpu_adam == 0 && s->n_gpu_adam == 1);
+	const bool is_split = is_streamed && expected.is_split;
+	const double bytes = is_streamed ? (is_split ? 10 : 12) * r.trial.workload.subgroups[x].n_params : 0;
+	subject_msg(s->n_cpu_adam == 0 && s->n_gpu_adam == 1 && s->n_split_adam == is_split);
 	subject_msg(s->n_unscale == 0 && s->n_downscale == 0 && s->n_push == 0);
 	subject_msg(fabs(s->up_bytes - bytes) <= 1e-12 * bytes && s->fetch_end_s <= s->adam_start_s);
 	subject_msg(fabs(s->down_bytes - (is_lost ? 0 : bytes)) <= 1e-12 * bytes && s->write_back_start_s >= s->adam_end_s);
-	subject_msg(s->n_cast == (is_streamed ? is_lost ? 1 : 2 : 0));
+	subject_msg(s->n_cast == (is_streamed && !is_split ? is_lost ? 1 : 2 : 0));
 }
 
 static size_t last_streamed(void)

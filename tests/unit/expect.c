@@ -106,8 +106,9 @@ static void expect_bytes(struct expected *e, const struct reading *r)
 	const bool is_direct = !strcmp(r->spec.name, "hybrid") ? !is(r, "flush", "blocking") : word(r, "flush") && is(r, "flush", "direct");
 	if (!strcmp(r->spec.name, "gpu-only"))
 		return;
-	e->h2d_bytes = 12 * n_streamed + 2 * n_cpu;
-	e->d2h_bytes = 12 * (n_streamed - lost_params(e, r));
+	const double state_bytes = e->is_split ? 4 + 4 + 2 : 4 + 4 + 4;
+	e->h2d_bytes = state_bytes * n_streamed + 2 * n_cpu;
+	e->d2h_bytes = state_bytes * (n_streamed - lost_params(e, r));
 	if (!r->w->is_update_only)
 		add_backward(e, r, !is_direct);
 }
@@ -116,7 +117,9 @@ static void expect_adam(struct expected *e, const struct reading *r)
 {
 	const bool is_fused = word(r, "downscale") && is(r, "downscale", "fused");
 	const bool has_16bit = word(r, "grads") && is(r, "grads", "bf16");
-	e->adam = is_fused ? (has_16bit ? OP_CPU_ADAM_FUSED_BF16 : OP_CPU_ADAM_FUSED)
+	e->is_split = word(r, "downscale") && is(r, "downscale", "split");
+	e->adam = e->is_split ? (has_16bit ? OP_CPU_ADAM_SPLIT_BF16 : OP_CPU_ADAM_SPLIT)
+	    : is_fused ? (has_16bit ? OP_CPU_ADAM_FUSED_BF16 : OP_CPU_ADAM_FUSED)
 	    : has_16bit    ? OP_CPU_ADAM_BF16
 			   : OP_CPU_ADAM;
 	e->has_unscale = word(r, "unscale") ? is(r, "unscale", "separate") : true;

@@ -14,6 +14,7 @@ struct expected {
 	bool is_known;
 	enum place *places;
 	enum op_kind adam; /* of CPU subgroups */
+	bool is_split; /* masters in halves: 10 bytes a parameter cross PCIe, and the GPU casts nothing */
 	double h2d_bytes, d2h_bytes; /* of a rank and an iteration */
 	bool has_lost_write_back; /* dos, published: the last streamed subgroup is never written back */
 	bool has_unscale;

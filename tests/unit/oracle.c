@@ -59,7 +59,7 @@ static double slowest_thread(const struct cost *cost, double n_threads)
 static bool is_adam(unsigned kind)
 {
 	return kind == OP_CPU_UNSCALE || kind == OP_CPU_ADAM || kind == OP_CPU_ADAM_BF16 || kind == OP_CPU_ADAM_FUSED ||
-	    kind == OP_CPU_ADAM_FUSED_BF16;
+	    kind == OP_CPU_ADAM_FUSED_BF16 || kind == OP_CPU_ADAM_SPLIT || kind == OP_CPU_ADAM_SPLIT_BF16;
 }
 
 /* How many of the operations of this one's rank are of a kind; OP_N: runnable threads; OP_N + 1: CPU Adams. */

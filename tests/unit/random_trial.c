@@ -191,7 +191,7 @@ static bool is_accepted(struct random_trial *r)
 	struct err err = {0};
 	arena_reset(&r->arena);
 	return policy_use_parse(&use, r->spec, &r->arena, &err) == 0 &&
-	    policy_check_stage(use.policy, use.params, &r->in.batch, &err) == 0;
+	    policy_check_batch(use.policy, use.params, &r->in.batch, &err) == 0;
 }
 
 void random_trial_draw(struct random_trial *r, const struct policy *policy, unsigned long seed)
