@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  * Format: timelines of `dos simulate --trace` (schema dos-trace/1) and of `dos-probe update --trace`, as Chrome trace JSON. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +98,17 @@ static void read_probe_op(
 	own_lanes_add(o->rec, lane, kind, 0, start_ns, duration_ns, bytes, bytes > 0 ? "bytes" : "", o->where, "byte");
 }
 
+/* To the nanosecond in which the sum ends: a phase that starts there must not start before. Beyond 2^43 us a double does not know it. */
+static int64_t duration_to_end(const struct chrome_event *event, int64_t start_ns, int64_t duration_ns)
+{
+	double start_us, duration_us;
+
+	if (!json_double(&start_us, event->ts) || !json_double(&duration_us, event->dur) || start_us + duration_us > 0x1p43)
+		return duration_ns;
+	const int64_t end_ns = llround(1e3 * (start_us + duration_us));
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
 static void read_event(struct own *o, struct json_text text)
 {
 	struct chrome_event event;
@@ -122,6 +134,7 @@ static void read_event(struct own *o, struct json_text text)
 		recording_note(o->rec, "events whose time or size is out of range are skipped", o->where, "byte");
 		return;
 	}
+	duration_ns = duration_to_end(&event, start_ns, duration_ns);
 	json_copy(lane, sizeof(lane), event.cat);
 	json_copy(kind, sizeof(kind), event.name);
 	if (o->is_probe)

@@ -68,6 +68,47 @@ static const struct {
 	0}, /* more cells than are kept */
 };
 
+/* Ends and starts that are one instant, rounded apart: twice 196646.8747 us is 393293750 ns, but 393293.7494 us, the sum, 393293749. */
+START_TEST(phases_that_meet)
+{
+	static const char *const iteration =
+	    "%s{\"ph\":\"X\",\"cat\":\"phase\",\"name\":\"update\",\"pid\":0,\"ts\":%s,\"dur\":196646.8747,\"args\":{\"iteration\":%d}},"
+	    "{\"ph\":\"X\",\"cat\":\"gpu compute\",\"name\":\"adam\",\"pid\":0,\"ts\":%s,\"dur\":50}";
+	static const char *const starts[] = {"0", "196646.8747", "393293.7494"};
+	char text[1024];
+	size_t at = (size_t)snprintf(text, sizeof(text), "{\"schema\":\"dos-trace/1\",\"traceEvents\":[");
+
+	for (int i = 0; i < 3; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, iteration, i ? "," : "", starts[i], i, starts[i]);
+	snprintf(text + at, sizeof(text) - at, "]}");
+	ck_assert_msg(parse(text) == 0, "%s", err.text);
+	ck_assert_int_eq((int)rec.n_iterations, 3);
+	ck_assert_int_eq((int)rec.n_segments, 3);
+	for (size_t i = 0; i < rec.n_segments; i++) {
+		ck_assert_int_eq((int)rec.segments[i].phase, PHASE_UPDATE);
+		ck_assert_int_eq((int)recording_segment(&rec, rec.events[i].start_ns)->iteration, (int)i);
+	}
+}
+END_TEST
+
+/* dos-probe says no bytes: 12 a parameter of a fetch or a write-back, 10 of masters in halves, 2 of a push. */
+START_TEST(bytes_of_a_probe)
+{
+	static const char *const texts[] = {
+#define COPIES \
+	",{\"ph\":\"X\",\"cat\":\"h2d\",\"name\":\"fetch\",\"pid\":0,\"ts\":50,\"dur\":5}" \
+	",{\"ph\":\"X\",\"cat\":\"h2d\",\"name\":\"push\",\"pid\":0,\"ts\":60,\"dur\":5}"
+	    PROBE("hybrid:mask=01,downscale=fused, 4 x 1000000 parameters, 8 threads", COPIES),
+	    PROBE("hybrid:mask=01,downscale=split, 4 x 1000000 parameters, 8 threads", COPIES)};
+#undef COPIES
+
+	ck_assert_msg(parse(texts[_i]) == 0, "%s", err.text);
+	ck_assert_int_eq((int)rec.n_events, 3);
+	ck_assert_int_eq((int)rec.events[1].bytes, _i == 0 ? 12000000 : 10000000);
+	ck_assert_int_eq((int)rec.events[2].bytes, 2000000);
+}
+END_TEST
+
 START_TEST(own_timelines)
 {
 	const bool is_csv = own[_i].text[0] == 'o';
@@ -223,6 +264,8 @@ Suite *timeline_errors_suite(void)
 
 	tcase_add_checked_fixture(core, NULL, teardown);
 	tcase_add_loop_test(core, own_timelines, 0, (int)N_ELEMENTS(own));
+	tcase_add_test(core, phases_that_meet);
+	tcase_add_loop_test(core, bytes_of_a_probe, 0, 2);
 	tcase_add_test(core, quotes_in_a_name);
 	tcase_add_test(core, written_from_the_first_iteration);
 	tcase_add_loop_test(core, log_texts, 0, (int)N_ELEMENTS(logs));
