@@ -140,9 +140,11 @@ static void random_plain(gsl_rng *rng, unsigned long seed)
 
 static struct interleave random_how(gsl_rng *rng)
 {
-	const enum chain chain = (enum chain)gsl_rng_uniform_int(rng, 3);
+	const enum downscale downscale = (enum downscale)gsl_rng_uniform_int(rng, 4);
+	const enum chain chain = downscale == DOWNSCALE_SPLIT ? (enum chain)(1 + gsl_rng_uniform_int(rng, 2))
+							      : (enum chain)gsl_rng_uniform_int(rng, 3);
 	return (struct interleave){.chain = chain,
-	    .downscale = (enum downscale)gsl_rng_uniform_int(rng, 3),
+	    .downscale = downscale,
 	    .buffers = chain == CHAIN_DUPLEX ? 1 + gsl_rng_uniform_int(rng, 3) : 1,
 	    .has_bf16_grads = gsl_rng_uniform_int(rng, 2) == 1,
 	    .waits_for_fetch = true,

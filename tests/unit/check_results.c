@@ -53,7 +53,7 @@ START_TEST(results_are_those_of_the_version)
 	sweep_rig_flag(&rig, GRID_CONTENTION, "none,fluid,measured");
 	sweep_rig_policies(&rig, "zero3-offload:flush=async;blocking,twinflow:ratio=0.5,mode=serial;parallel,gpu-only,"
 	                         "dos:stride=0;2;3,chain=published;serial;duplex,dos:downscale=eager;fused,grads=bf16,hybrid,"
-	                         "hybrid:fraction=0.3,prefetch=step;backward");
+	                         "hybrid:fraction=0.3,prefetch=step;backward,dos:chain=duplex,downscale=split,hybrid:downscale=split");
 	sweep_rig_finish(&rig);
 	const unsigned long long digest = hash_grid(hash_grid(1469598103934665603ull, &rig, false), &rig, true);
 	sweep_rig_close(&rig);
