@@ -62,6 +62,7 @@ static void split_by_stride(struct lanes_split *split, const struct dynamic *d, 
 	const double n_cpu = d->n - (double)n_streamed;
 	split->n_cpu = n_cpu;
 	split->n_gpu = (double)n_streamed;
+	split->is_whole = false;
 	subgroup_times_init(&split->cpu, d->how, d->cost, n_cpu > 0 ? fmax(0, d->params - streamed_params) / n_cpu : 0);
 	subgroup_times_init(&split->gpu, d->how, d->cost, n_streamed > 0 ? streamed_params / (double)n_streamed : 0);
 }
@@ -184,7 +185,9 @@ static double blocking_s(const struct dynamic *d, const struct lanes_split *spli
 static double queued_s(const struct dynamic *d, const struct lanes_split *split)
 {
 	struct lanes lanes;
-	lanes_of(&lanes, d->cost, d->how, split, d->is_contended);
+	struct lanes_split whole = *split;
+	whole.is_whole = true;
+	lanes_of(&lanes, d->cost, d->how, &whole, d->is_contended);
 	const struct subgroup_times *const gpu = &split->gpu;
 	const double up_s = gpu->n_copies * gpu->fetch_s, down_s = gpu->n_copies * gpu->write_back_s;
 	const double turn_s = lanes_turn_s(d->cost, d->how, gpu, d->is_contended);
@@ -195,8 +198,10 @@ static double queued_s(const struct dynamic *d, const struct lanes_split *split)
 	if (split->n_cpu > 0 && downscale_is_a_pass(d->how->downscale))
 		lanes.cast_s += split->cpu.cpu_s + split->cpu.push_s;
 	if (split->n_gpu > 0) {
-		lanes.h2d_s += gpu->gpu_adam_s + down_s;
-		lanes.d2h_s += up_s + gpu->gpu_adam_s;
+		const double end_s = gpu->gpu_adam_s + down_s;
+		const bool is_ahead = end_s <= up_s * (double)(interleave_n_buffers(d->how) - 1); /* so pushes follow all fetches */
+		lanes.h2d_s = is_ahead ? fmax(lanes.h2d_s, lanes.fetches_s + end_s) : lanes.h2d_s + end_s;
+		lanes.d2h_s += (d->is_contended ? 0 : up_s) + gpu->gpu_adam_s;
 		lanes.gpu_s += up_s;
 		lanes.chain_s += up_s + gpu->gpu_adam_s + down_s - turn_s / (double)interleave_n_buffers(d->how);
 	}

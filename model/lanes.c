@@ -49,72 +49,169 @@ static double core_frac(const struct cost *cost, double n_threads, bool is_conte
 	return cost_core_frac(cost, n_runnable, n_threads);
 }
 
-/* A lane that loads DRAM: speed left by its like on other ranks, and what of that while the other lanes load it too. E32 */
-struct loaded {
-	double alone, kept;
+/* Who may slow whom besides by DRAM: partners differ in the last bit. */
+enum racer { RACER_ADAM, RACER_CAST, RACER_UP, RACER_DOWN, N_RACERS };
+
+/* Work of one kind, one after the other. */
+struct runner {
+	enum racer racer;
+	enum op_kind kind;
+	double left_s; /* of the work, at alone speed */
+	double *end_s; /* where its end goes */
+	double cap_frac; /* speed that cores (E4), link (E5) and PCIe root leave it beside its partner */
 };
 
-enum { LOADED_CPU, LOADED_UP, LOADED_DOWN, LOADED_N };
-
-static void loaded_of(struct loaded loaded[LOADED_N], const struct cost *cost, const struct interleave *how)
+static double cap_beside(const struct cost *cost, enum racer racer)
 {
-	const enum op_kind kinds[] = {interleave_adam_kind(how), OP_H2D, OP_D2H};
-	struct latency_user users[LOADED_N];
-	double together[LOADED_N];
-	for (size_t i = 0; i < LOADED_N; i++) {
-		const struct op_class *const class = &cost->classes[kinds[i]];
-		users[i] = (struct latency_user){class->dram_load_Bps * class->duplex_frac, class->latency_frac};
-		latency_speeds(&loaded[i].alone, &users[i], 1, cost->dram_limit_Bps, cost->ranks_per_domain);
+	switch (racer) {
+	case RACER_ADAM: return core_frac(cost, cost->threads, true);
+	case RACER_CAST: return core_frac(cost, cost->workers, true);
+	case RACER_UP: return duplex_frac(cost, OP_H2D, true);
+	default: return duplex_frac(cost, OP_D2H, true);
 	}
-	latency_speeds(together, users, LOADED_N, cost->dram_limit_Bps, cost->ranks_per_domain);
-	for (size_t i = 0; i < LOADED_N; i++)
-		loaded[i].kept = fmin(1, together[i] / loaded[i].alone);
 }
 
-/* The lanes that load DRAM, each slowed while others run; there is no time that DRAM as such takes then. E33 */
-static void slow_down(struct lanes *lanes, const struct loaded loaded[LOADED_N])
+static void set_caps(struct runner runners[], size_t n, const struct cost *cost)
 {
-	double *const lane[LOADED_N] = {&lanes->cpu_s, &lanes->h2d_s, &lanes->d2h_s};
-	double alone_s[LOADED_N], most_s[LOADED_N];
-	for (size_t i = 0; i < LOADED_N; i++) {
-		alone_s[i] = *lane[i] / loaded[i].alone;
-		most_s[i] = alone_s[i] / loaded[i].kept;
+	double root_Bps = 0;
+	for (size_t i = 0; i < n; i++) {
+		runners[i].cap_frac = 1;
+		for (size_t j = 0; j < n; j++)
+			if (runners[j].racer == (runners[i].racer ^ 1))
+				runners[i].cap_frac = cap_beside(cost, runners[i].racer);
+		root_Bps += cost->classes[runners[i].kind].root_Bps * runners[i].cap_frac;
 	}
-	for (size_t i = 0; i < LOADED_N; i++) {
-		const double others_s = fmax(most_s[(i + 1) % LOADED_N], most_s[(i + 2) % LOADED_N]);
-		*lane[i] = lanes_beside_s(alone_s[i], loaded[i].kept, others_s, 1);
+	const double root_frac = cost->root_Bps / (cost->ranks_per_root * root_Bps);
+	for (size_t i = 0; i < n; i++)
+		if (cost->classes[runners[i].kind].root_Bps > 0 && root_frac < 1)
+			runners[i].cap_frac *= root_frac;
+}
+
+/* Of capped speeds, by latency. E32 */
+static void latency_shares(double speeds[], const struct runner runners[], size_t n, const struct cost *cost)
+{
+	struct latency_user users[N_RACERS];
+	for (size_t i = 0; i < n; i++) {
+		const struct op_class *const class = &cost->classes[runners[i].kind];
+		users[i] = (struct latency_user){class->dram_load_Bps * runners[i].cap_frac, class->latency_frac};
 	}
-	lanes->dram_s = 0;
+	latency_speeds(speeds, users, n, cost->dram_limit_Bps, cost->ranks_per_domain);
+}
+
+/* By weights: the level of those below full speed takes what those at full speed leave. E3 */
+static void weighted_shares(double speeds[], const struct runner runners[], size_t n, const struct cost *cost)
+{
+	double left_Bps = cost->dram_Bps / cost->ranks_per_domain;
+	bool is_full[N_RACERS] = {false};
+	for (size_t n_full = 0, n_before = 1; n_full != n_before;) {
+		double slope = 0;
+		n_before = n_full;
+		for (size_t i = 0; i < n; i++) {
+			const struct op_class *const class = &cost->classes[runners[i].kind];
+			slope += is_full[i] ? 0 : class->weight * class->dram_Bps * runners[i].cap_frac;
+		}
+		for (size_t i = 0; i < n && n_full == n_before; i++) {
+			const struct op_class *const class = &cost->classes[runners[i].kind];
+			speeds[i] = is_full[i] || slope <= 0 ? 1 : fmin(1, class->weight * left_Bps / slope);
+			if (is_full[i] || speeds[i] < 1)
+				continue;
+			is_full[i] = true;
+			left_Bps -= class->dram_Bps * runners[i].cap_frac;
+			n_full++;
+		}
+	}
+}
+
+/* Until the next runner ends, which is moved to the end of the list; returns when. */
+static double run(struct runner runners[], size_t n, const struct cost *cost, double now_s)
+{
+	double speeds[N_RACERS], passed_s = INFINITY;
+	size_t first = 0;
+	set_caps(runners, n, cost);
+	if (cost->hw->dram_latency_Bps > 0)
+		latency_shares(speeds, runners, n, cost);
+	else
+		weighted_shares(speeds, runners, n, cost);
+	for (size_t i = 0; i < n; i++) {
+		speeds[i] *= runners[i].cap_frac;
+		if (runners[i].left_s / speeds[i] < passed_s) {
+			passed_s = runners[i].left_s / speeds[i];
+			first = i;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		runners[i].left_s = fmax(0, runners[i].left_s - passed_s * speeds[i]);
+	const struct runner ended = runners[first];
+	runners[first] = runners[n - 1];
+	runners[n - 1] = ended;
+	return now_s + passed_s;
+}
+
+/* Lanes hold work at alone speed, and then ends: all start together, each runs at the speed that those still running leave it;
+ * pushes run when all fetches have, and write-backs not before first_s of fetching. E33 */
+static void race(struct lanes *lanes, const struct cost *cost, const struct interleave *how, double first_s)
+{
+	const double later_s = lanes->fetches_s - first_s, pushes_s = lanes->h2d_s - lanes->fetches_s;
+	struct runner runners[N_RACERS] = {{RACER_UP, OP_H2D, first_s, &lanes->first_s, 1}};
+	size_t n = 1;
+	double now_s = 0;
+	if (lanes->cpu_s > 0)
+		runners[n++] = (struct runner){RACER_ADAM, interleave_adam_kind(how), lanes->cpu_s, &lanes->cpu_s, 1};
+	if (lanes->cast_s > 0)
+		runners[n++] = (struct runner){RACER_CAST, OP_CPU_DOWNSCALE, lanes->cast_s, &lanes->cast_s, 1};
+	while (n > 0) {
+		struct runner *const ended = &runners[n - 1];
+		now_s = run(runners, n, cost, now_s);
+		double *const end_s = ended->end_s;
+		*end_s = now_s;
+		if (end_s == &lanes->first_s) {
+			*ended = (struct runner){RACER_UP, OP_H2D, later_s, &lanes->fetches_s, 1};
+			if (lanes->d2h_s > 0)
+				runners[n++] = (struct runner){RACER_DOWN, OP_D2H, lanes->d2h_s, &lanes->d2h_s, 1};
+		} else if (end_s == &lanes->fetches_s) {
+			*ended = (struct runner){RACER_UP, OP_H2D, pushes_s, &lanes->h2d_s, 1};
+		} else {
+			n--;
+		}
+	}
+}
+
+/* Windows follow each other without beginning and end: each lane beside its partner, and DRAM a lane of its own. E16 */
+static void pair_up(struct lanes *lanes, const struct cost *cost)
+{
+	const struct lanes alone = *lanes;
+	const double adam_frac = core_frac(cost, cost->threads, true), cast_frac = core_frac(cost, cost->workers, true);
+	const double up_frac = duplex_frac(cost, OP_H2D, true), down_frac = duplex_frac(cost, OP_D2H, true);
+	lanes->cpu_s = lanes_beside_s(alone.cpu_s, adam_frac, alone.cast_s, cast_frac);
+	lanes->cast_s = lanes_beside_s(alone.cast_s, cast_frac, alone.cpu_s, adam_frac);
+	lanes->h2d_s = lanes_beside_s(alone.h2d_s, up_frac, alone.d2h_s, down_frac);
+	lanes->d2h_s = lanes_beside_s(alone.d2h_s, down_frac, alone.h2d_s, up_frac);
 }
 
 void lanes_of(struct lanes *lanes, const struct cost *cost, const struct interleave *how, const struct lanes_split *split,
     bool is_contended)
 {
 	const struct subgroup_times *const cpu = &split->cpu, *const gpu = &split->gpu;
-	const double n_cpu = split->n_cpu, n_gpu = split->n_gpu;
-	const double adam_s = n_cpu * cpu->cpu_s + n_gpu * gpu->stream_s, cast_s = n_cpu * cpu->downscale_s; /* E15 */
-	const double up_s = n_cpu * cpu->push_s + n_gpu * gpu->n_copies * gpu->fetch_s;
-	const double down_s = n_gpu * gpu->n_copies * gpu->write_back_s;
-	const double adam_frac = core_frac(cost, cost->threads, is_contended);
-	const double cast_frac = core_frac(cost, cost->workers, is_contended);
-	const double up_frac = duplex_frac(cost, OP_H2D, is_contended), down_frac = duplex_frac(cost, OP_D2H, is_contended);
+	const double n_cpu = split->n_cpu, n_gpu = split->n_gpu, fetches_s = n_gpu * gpu->n_copies * gpu->fetch_s;
 	*lanes = (struct lanes){
-	    .cpu_s = lanes_beside_s(adam_s, adam_frac, cast_s, cast_frac), /* E16 */
-	    .cast_s = lanes_beside_s(cast_s, cast_frac, adam_s, adam_frac),
-	    .h2d_s = lanes_beside_s(up_s, up_frac, down_s, down_frac),
-	    .d2h_s = lanes_beside_s(down_s, down_frac, up_s, up_frac),
+	    /* E15 */
+	    .cpu_s = n_cpu * cpu->cpu_s + n_gpu * gpu->stream_s,
+	    .cast_s = n_cpu * cpu->downscale_s,
+	    .fetches_s = fetches_s,
+	    .h2d_s = fetches_s + n_cpu * cpu->push_s,
+	    .d2h_s = n_gpu * gpu->n_copies * gpu->write_back_s,
 	    .gpu_s = n_gpu * (gpu->gpu_adam_s + 2 * gpu->gpu_cast_s),
 	    .chain_s = n_gpu * lanes_turn_s(cost, how, gpu, is_contended) / (double)interleave_n_buffers(how),
 	};
 	if (!is_contended)
 		return;
-	lanes->dram_s =
-	    cost->ranks_per_domain * (n_cpu * cpu->cpu_dram_bytes + n_gpu * gpu->gpu_dram_bytes) / cost->dram_Bps; /* E17 */
-	if (cost->hw->dram_latency_Bps > 0) {
-		struct loaded loaded[LOADED_N];
-		loaded_of(loaded, cost, how);
-		slow_down(lanes, loaded);
-	}
+	if (split->is_whole || cost->hw->dram_latency_Bps > 0)
+		race(lanes, cost, how, split->is_whole ? fmin(1, n_gpu) * gpu->n_copies * gpu->fetch_s : 0);
+	else
+		pair_up(lanes, cost);
+	if (cost->hw->dram_latency_Bps <= 0) /* by latency there is no time that DRAM as such takes */
+		lanes->dram_s =
+		    cost->ranks_per_domain * (n_cpu * cpu->cpu_dram_bytes + n_gpu * gpu->gpu_dram_bytes) / cost->dram_Bps; /* E17 */
 	lanes->root_s = cost->ranks_per_root * (n_cpu * cpu->cpu_root_bytes + n_gpu * gpu->gpu_root_bytes) / cost->root_Bps;
 }
 
@@ -131,25 +228,26 @@ double lanes_mean_params(const struct workload *workload, const struct interleav
 }
 
 static void mean_split(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
-    const struct interleave *how, double n_cpu, double n_gpu, bool is_contended)
+    const struct interleave *how, double n_cpu, double n_gpu, bool is_whole, bool is_contended)
 {
 	struct lanes_split split = {.n_cpu = n_cpu, .n_gpu = n_gpu};
 	subgroup_times_init(&split.cpu, how, cost, lanes_mean_params(workload, how));
 	split.gpu = split.cpu;
+	split.is_whole = is_whole;
 	lanes_of(lanes, cost, how, &split, is_contended);
 }
 
 void lanes_window(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, double stride, bool is_contended)
 {
-	mean_split(lanes, cost, workload, how, stride - 1, 1, is_contended);
+	mean_split(lanes, cost, workload, how, stride - 1, 1, false, is_contended);
 }
 
 void lanes_fraction(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, double fraction, bool is_contended)
 {
 	const double n = (double)how->n_dynamic;
-	mean_split(lanes, cost, workload, how, (1 - fraction) * n, fraction * n, is_contended); /* E21 */
+	mean_split(lanes, cost, workload, how, (1 - fraction) * n, fraction * n, true, is_contended); /* E21 */
 }
 
 struct lanes_limit lanes_max(const struct lanes *lanes)

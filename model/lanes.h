@@ -4,8 +4,8 @@
  * The largest lane is the steady-state time of the stretch; it is also what limits.
  *
  * Without contention DRAM is infinite and the two directions of the link are independent (the paper's idle link), so the lanes are
- * the limit of the recurrence. With it they are lower bounds of the fluid simulation, where DRAM is divided (E17); by its latency
- * (E33) they are estimates.
+ * the limit of the recurrence. With it, those of windows are lower bounds of the fluid simulation (E17); where lanes race (E33) they
+ * are estimates.
  */
 #ifndef MODEL_LANES_H
 #define MODEL_LANES_H
@@ -16,6 +16,7 @@ struct lanes {
 	double cpu_s; /* MAIN: unscale, Adam, host overhead */
 	double cast_s; /* WORKER */
 	double h2d_s, d2h_s;
+	double first_s, fetches_s; /* of h2d_s: until the first and the last fetch have come; pushes follow. No lanes of their own */
 	double gpu_s;
 	double chain_s; /* write-back -> fetch -> update of one buffer set */
 	double dram_s, root_s; /* of the domain and the root, all ranks that share them; 0 without contention */
@@ -29,10 +30,11 @@ struct lanes_limit {
 /* A stretch: so many subgroups on the CPU and so many streamed, real numbers. */
 struct lanes_split {
 	double n_cpu, n_gpu;
+	bool is_whole; /* a whole update: with contention, d2h_s is from its start, and begins with the first fetch's end */
 	struct subgroup_times cpu, gpu; /* of a subgroup of either kind */
 };
 
-/* E15-E17 */
+/* E15-E17, E33 */
 void lanes_of(struct lanes *lanes, const struct cost *cost, const struct interleave *how, const struct lanes_split *split,
     bool is_contended);
 /* Per stride window of `stride` >= 1 equal subgroups of mean size: (stride - 1) on the CPU, one streamed. */

@@ -37,7 +37,7 @@ struct params {
 
 static const struct opt opts[] = {
     {.name = "fraction", .kind = OPT_NUMBER, .unit = UNIT_FRAC, .offset = offsetof(struct params, fraction), .min = 0, .max = 1,
-        .arg = "F", .help = "share of subgroups updated on the GPU (default: fraction_opt_frac)",
+        .arg = "F", .help = "share of subgroups updated on the GPU (default: fraction_opt_frac in whole subgroups)",
         .given_offset = offsetof(struct params, has_fraction)},
     {.name = "mask", .kind = OPT_TEXT, .offset = offsetof(struct params, mask), .arg = "0110..",
         .help = "which subgroups, repeated (instead of fraction)", .given_offset = offsetof(struct params, has_mask)},
@@ -77,6 +77,14 @@ static const char *needs_bf16(const void *params)
 	return steps_needs_bf16((enum downscale)((const struct params *)params)->downscale);
 }
 
+/* The better of the two fractions beside it that a number of subgroups can have. */
+static double in_whole_subgroups(
+    double fraction, const struct cost *cost, const struct workload *workload, const struct interleave *how)
+{
+	const double n = (double)workload->n_subgroups, below = floor(fraction * n) / n, above = ceil(fraction * n) / n;
+	return fraction_update_s(cost, workload, how, below, true) <= fraction_update_s(cost, workload, how, above, true) ? below : above;
+}
+
 static void resolve(void *params, const struct hwprofile *hw, const struct workload *workload, double threads)
 {
 	struct params *const p = params;
@@ -91,8 +99,9 @@ static void resolve(void *params, const struct hwprofile *hw, const struct workl
 	    .buffers = (size_t)p->buffers, .has_bf16_grads = p->grads == GRADS_BF16,
 	    .has_separate_unscale = p->unscale == UNSCALE_SEPARATE, .n_dynamic = workload->n_subgroups};
 	double best_s;
+	const double fraction = fraction_opt_frac(&best_s, &cost, workload, &how);
 	/* Nine digits: libraries of mathematics that differ in the last one choose, and store, the same. */
-	p->fraction = nearbyint(1e9 * fraction_opt_frac(&best_s, &cost, workload, &how)) / 1e9;
+	p->fraction = nearbyint(1e9 * in_whole_subgroups(fraction, &cost, workload, &how)) / 1e9;
 	p->has_fraction = true;
 }
 
