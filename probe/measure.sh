@@ -87,6 +87,7 @@ gpus_points() {
 		w=$((total >= 8 ? 2 : 1))
 		line $((total - w)) "dos:stride=0;2;3;4;8,workers=$w"
 		line "$total" "hybrid:fraction=0.25;0.5;0.75;1"
+		line "$total" "hybrid:fraction=0.5;0.75,downscale=split"
 	done
 }
 
@@ -125,7 +126,7 @@ for stage in "$@"; do
 		[ "$shrink" = 1 ] && size=100M || size=1M
 		"$probe" update -q -n 1 --subgroup $size --policy "dos:stride=2,workers=2" --threads $((threads - 2)) \
 			--trace "$out/trace-published.json" >"$out/trace-published.txt"
-		"$probe" update -q -n 1 --subgroup $size --policy "hybrid:fraction=0.5,hybrid:fraction=0.6" --threads "$threads" \
+		"$probe" update -q -n 1 --subgroup $size --policy "hybrid:fraction=0.5,hybrid:fraction=0.5,downscale=split" --threads "$threads" \
 			--trace "$out/trace-hybrid.json" >"$out/trace-hybrid.txt"
 		;;
 	*) echo "measure.sh: unknown stage '$stage'" >&2; exit 2 ;;
