@@ -67,7 +67,8 @@ if [ $# -gt 0 ]; then
 else
 	mapfile -t names < <(find "$cases" -maxdepth 1 -name '*.sh' ! -name run.sh -printf '%f\n' | sed 's/\.sh$//' | sort)
 fi
-[ ${#names[@]} -eq 0 ] || printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P 2 bash "$cases/run.sh" --one "$temp"
+# Whoever runs this in the background ignores SIGINT, and what is started inherits that: cases begin with all signals as usual.
+[ ${#names[@]} -eq 0 ] || printf '%s\0' "${names[@]}" | xargs -0 -n 1 -P 2 env --default-signal bash "$cases/run.sh" --one "$temp"
 
 passed=0 failed=0 skipped=0
 for name in ${names[@]+"${names[@]}"}; do
