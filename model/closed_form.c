@@ -62,7 +62,7 @@ static void split_by_stride(struct lanes_split *split, const struct dynamic *d, 
 	const double n_cpu = d->n - (double)n_streamed;
 	split->n_cpu = n_cpu;
 	split->n_gpu = (double)n_streamed;
-	split->is_whole = false;
+	split->is_whole = !d->how->waits_for_fetch;
 	subgroup_times_init(&split->cpu, d->how, d->cost, n_cpu > 0 ? fmax(0, d->params - streamed_params) / n_cpu : 0);
 	subgroup_times_init(&split->gpu, d->how, d->cost, n_streamed > 0 ? streamed_params / (double)n_streamed : 0);
 }
@@ -185,9 +185,7 @@ static double blocking_s(const struct dynamic *d, const struct lanes_split *spli
 static double queued_s(const struct dynamic *d, const struct lanes_split *split)
 {
 	struct lanes lanes;
-	struct lanes_split whole = *split;
-	whole.is_whole = true;
-	lanes_of(&lanes, d->cost, d->how, &whole, d->is_contended);
+	lanes_of(&lanes, d->cost, d->how, split, d->is_contended);
 	const struct subgroup_times *const gpu = &split->gpu;
 	const double up_s = gpu->n_copies * gpu->fetch_s, down_s = gpu->n_copies * gpu->write_back_s;
 	const double turn_s = lanes_turn_s(d->cost, d->how, gpu, d->is_contended);
@@ -267,7 +265,8 @@ static double fraction_curve_s(double fraction, void *params)
 {
 	const struct fraction_curve *const curve = params;
 	const struct lanes_split split = {
-	    .n_cpu = (1 - fraction) * curve->d.n, .n_gpu = fraction * curve->d.n, .cpu = curve->times, .gpu = curve->times};
+	    .n_cpu = (1 - fraction) * curve->d.n, .n_gpu = fraction * curve->d.n, .is_whole = true,
+	    .cpu = curve->times, .gpu = curve->times};
 	return queued_s(&curve->d, &split);
 }
 

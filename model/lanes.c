@@ -39,11 +39,9 @@ double lanes_turn_s(
 }
 
 /* Adam's team and the WORKER's on the same cores: what the team of `n_threads` keeps beside the other. */
-static double core_frac(const struct cost *cost, double n_threads, bool is_contended)
+static double core_frac(const struct cost *cost, double n_threads)
 {
 	const double n_runnable = cost->threads + cost->workers;
-	if (!is_contended)
-		return 1;
 	if (cost->hw->adam_downscale_corun_frac > 0 && n_runnable > cost->hw_threads)
 		return cost->hw->adam_downscale_corun_frac;
 	return cost_core_frac(cost, n_runnable, n_threads);
@@ -64,8 +62,8 @@ struct runner {
 static double cap_beside(const struct cost *cost, enum racer racer)
 {
 	switch (racer) {
-	case RACER_ADAM: return core_frac(cost, cost->threads, true);
-	case RACER_CAST: return core_frac(cost, cost->workers, true);
+	case RACER_ADAM: return core_frac(cost, cost->threads);
+	case RACER_CAST: return core_frac(cost, cost->workers);
 	case RACER_UP: return duplex_frac(cost, OP_H2D, true);
 	default: return duplex_frac(cost, OP_D2H, true);
 	}
@@ -180,8 +178,8 @@ static void race(struct lanes *lanes, const struct cost *cost, const struct inte
 static void pair_up(struct lanes *lanes, const struct cost *cost)
 {
 	const struct lanes alone = *lanes;
-	const double adam_frac = core_frac(cost, cost->threads, true), cast_frac = core_frac(cost, cost->workers, true);
-	const double up_frac = duplex_frac(cost, OP_H2D, true), down_frac = duplex_frac(cost, OP_D2H, true);
+	const double adam_frac = cap_beside(cost, RACER_ADAM), cast_frac = cap_beside(cost, RACER_CAST);
+	const double up_frac = cap_beside(cost, RACER_UP), down_frac = cap_beside(cost, RACER_DOWN);
 	lanes->cpu_s = lanes_beside_s(alone.cpu_s, adam_frac, alone.cast_s, cast_frac);
 	lanes->cast_s = lanes_beside_s(alone.cast_s, cast_frac, alone.cpu_s, adam_frac);
 	lanes->h2d_s = lanes_beside_s(alone.h2d_s, up_frac, alone.d2h_s, down_frac);
@@ -230,10 +228,9 @@ double lanes_mean_params(const struct workload *workload, const struct interleav
 static void mean_split(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, double n_cpu, double n_gpu, bool is_whole, bool is_contended)
 {
-	struct lanes_split split = {.n_cpu = n_cpu, .n_gpu = n_gpu};
+	struct lanes_split split = {.n_cpu = n_cpu, .n_gpu = n_gpu, .is_whole = is_whole};
 	subgroup_times_init(&split.cpu, how, cost, lanes_mean_params(workload, how));
 	split.gpu = split.cpu;
-	split.is_whole = is_whole;
 	lanes_of(lanes, cost, how, &split, is_contended);
 }
 
