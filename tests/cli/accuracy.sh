@@ -16,14 +16,21 @@ h200             update_s       mape      7
 h200             update_s       p90      16
 h200-probe-runs  update_s       mape      5
 h200-probe-runs  update_s       p90      12
+h200-probe1      update_s       mape      5
+h200-probe1      update_s       p90      12
+h200-probe1      choice         loss      2
+h200-probe2      update_s       mape      5
+h200-probe2      update_s       p90      12
+h200-probe2      choice         loss      2
 h200-2x-probe-runs update_s     mape      6
 h200-2x-probe-runs update_s     p90      15
 h200-2x-later    update_s       mape      6
 h200-2x-later    update_s       p90      15
 '
 samples=$DOS_SRC/traces/recorded/samples
-for set in published h200 h200-probe-runs h200-2x-probe-runs h200-2x-later; do
+for set in published h200 h200-probe-runs h200-probe1 h200-probe2 h200-2x-probe-runs h200-2x-later; do
 	case $set in
+	h200-probe[12]) dos validate --set h200-probe-runs --hw "$samples/$(echo $set | tr - _).json" --format json ;;
 	*later) dos validate --set "$samples/h200_2x_later_runs.csv" --hw "$samples/h200_2x_later_probe.json" --format json ;;
 	*) dos validate --set $set --format json ;;
 	esac >$set.json || exit
@@ -33,6 +40,9 @@ done
 echo "$gates" | while read -r set quantity of limit; do
 	[ -f "$set.json" ] || continue
 	case $quantity in
+	# Among all rows: what is predicted best, over what is best.
+	choice) found=$(sed -n 's/.*"quantity": "update_s".*"measured": \([0-9.e-]*\), "predicted": \([0-9.e-]*\),.*/\1 \2/p' "$set.json" |
+		awk 'NR == 1 || $1 < best {best = $1} NR == 1 || $2 < least {least = $2; own = $1} END {if (NR) print own / best - 1}') ;;
 	stride) found=$(grep -o '"max_loss_frac": [0-9.e-]*' "$set.json") ;;
 	speedup) found=$(tr -d '\n' <"$set.json" | grep -oE '"speedup": \{ *"quantity": "[a-z_]*", *"n": [1-9][0-9]*, *"mape_frac": [0-9.e-]*') ;;
 	*) found=$(grep -m 1 "^    \"$quantity\": {\"n\": [1-9]" "$set.json" | grep -oE "\"${of}_(ape_)?frac\": [0-9.e-]*") ;;
