@@ -10,6 +10,7 @@
 #include "sim/cli/common.h"
 #include "sim/cli/fit_print.h"
 #include "sim/study/fit_profile.h"
+#include "sim/study/profile_latency.h"
 #include "sim/study/profile_save.h"
 #include "traces/reader.h"
 
@@ -104,7 +105,8 @@ static int set_count(struct hwprofile *hw, const char *item, struct arena *arena
 	return unknown_count(item, arena, err);
 }
 
-static int set_counts(struct hwprofile *hw, const struct opt_list *counts, struct arena *arena, struct err *err)
+/* Counts of another machine: runs of a few strides do not show how its DRAM slows under load, and START's says nothing of it. */
+static int set_counts(struct hwprofile *hw, const struct opt_list *counts, const struct common *c, struct arena *arena, struct err *err)
 {
 	for (size_t i = 0; i < counts->n; i++) {
 		struct opt_list items = {0};
@@ -116,6 +118,10 @@ static int set_counts(struct hwprofile *hw, const struct opt_list *counts, struc
 	}
 	if (counts->n > 0 && hwprofile_check(hw, "--node", err))
 		return err->code = STATUS_USAGE;
+	if (counts->n > 0 && hw->dram_latency_Bps > 0) {
+		profile_forget_latency(hw, arena);
+		common_note(c, "--node: another machine, so the start's grid of co-runs and loaded latency of DRAM are left out");
+	}
 	return 0;
 }
 
@@ -284,7 +290,7 @@ static int fit(const struct common *c, const struct params *p, const struct opt_
 
 	int code = common_hw(hw, c, arena, err);
 	if (!code)
-		code = set_counts(hw, &p->counts, arena, err);
+		code = set_counts(hw, &p->counts, c, arena, err);
 	if (!code)
 		code = common_sharing(&options.sharing, c, arena, err);
 	if (!code)

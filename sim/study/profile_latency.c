@@ -6,13 +6,27 @@
 
 #include "model/base/latency.h"
 
-static void set_value(struct hwprofile *hw, struct hw_meta *metas, const char *name, double value, const char *source)
+static struct hw_meta *own_metas(struct hwprofile *hw, struct arena *arena)
+{
+	struct hw_meta *const metas = arena_alloc(arena, hw_n_value_fields, sizeof(*metas));
+
+	memcpy(metas, hw->value_meta, hw_n_value_fields * sizeof(*metas));
+	hw->value_meta = metas;
+	return metas;
+}
+
+static size_t index_of(const char *name)
 {
 	size_t i = 0;
 
 	while (strcmp(hw_value_fields[i].name, name) != 0)
 		i++;
-	metas[i] = (struct hw_meta){.kind = HW_KIND_MEASURED, .lo = NAN, .hi = NAN, .source = source};
+	return i;
+}
+
+static void set_value(struct hwprofile *hw, struct hw_meta *metas, size_t i, double value, enum hw_kind kind, const char *source)
+{
+	metas[i] = (struct hw_meta){.kind = kind, .lo = NAN, .hi = NAN, .source = source};
 	*(double *)(void *)((char *)hw + hw_value_fields[i].offset) = value;
 }
 
@@ -32,10 +46,19 @@ void profile_fit_latency(struct hwprofile *hw, struct arena *arena)
 	}
 	if (!latency_fit(&c, &error_frac, pairs, n))
 		return;
-	struct hw_meta *const metas = arena_alloc(arena, hw_n_value_fields, sizeof(*metas));
-	memcpy(metas, hw->value_meta, hw_n_value_fields * sizeof(*metas));
-	hw->value_meta = metas;
+	struct hw_meta *const metas = own_metas(hw, arena);
 	const char *const source = arena_printf(arena, LATENCY_SOURCE, n, 100 * error_frac);
 	for (size_t i = 0; i < LATENCY_CONSTANTS_N; i++)
-		set_value(hw, metas, latency_members[i].name, latency_constant(&c, i), source);
+		set_value(hw, metas, index_of(latency_members[i].name), latency_constant(&c, i), HW_KIND_MEASURED, source);
+}
+
+void profile_forget_latency(struct hwprofile *hw, struct arena *arena)
+{
+	struct hw_meta *const metas = own_metas(hw, arena);
+
+	for (size_t i = 0; i < LATENCY_CONSTANTS_N; i++) {
+		const size_t value = index_of(latency_members[i].name);
+		set_value(hw, metas, value, hw_value_fields[value].fallback, HW_KIND_DEFAULT, NULL);
+	}
+	hw->n_corun = 0;
 }
