@@ -7,18 +7,13 @@
 #include <string.h>
 
 #include "model/base/latency.h"
-
-/* One use of a resource that may be full. */
-struct user {
-	double ask_Bps, slope; /* at its cap; that times its weight */
-	double weight, demand_Bps;
-	uint32_t at; /* RANK_LANES a rank, from the first that is looked at, plus the lane */
-};
+#include "model/base/maxmin.h"
 
 /* One shared resource and the running operations that use it. */
 struct pool {
 	const struct shared *shared;
-	const struct user *users;
+	const struct maxmin_user *users; /* as they ask at their caps */
+	const uint32_t *at; /* of each: RANK_LANES a rank, from the first that is looked at, plus the lane */
 	size_t n_users;
 	double level; /* t at which it is full; DBL_MAX: never */
 	bool is_stale; /* a user was frozen since its level was found */
@@ -29,8 +24,9 @@ struct filling {
 	const struct rank_set *const *sets;
 	size_t n_pools, n_users;
 	struct pool *pools; /* [SHARED_N ranks] */
-	struct user *users; /* [SHARED_N ranks lanes] */
-	struct user *open; /* [ranks lanes] those of one pool that are not frozen */
+	struct maxmin_user *users; /* [SHARED_N ranks lanes] */
+	uint32_t *at; /* [SHARED_N ranks lanes] */
+	struct maxmin_user *open; /* [ranks lanes] those of one pool that are not frozen */
 	struct pool *(*pool_of)[SHARED_N]; /* [ranks], NULL: not one that may be full */
 	bool *is_frozen; /* [ranks lanes] */
 	struct latency_user *loads; /* [ranks lanes] of the ranks that share a memory */
@@ -94,6 +90,7 @@ void shares_init(
 	struct filling *const f = shares->filling = arena_alloc(arena, 1, sizeof *f);
 	f->pools = arena_alloc(arena, SHARED_N * n_ranks, sizeof *f->pools);
 	f->users = arena_alloc(arena, SHARED_N * n_ranks * RANK_LANES, sizeof *f->users);
+	f->at = arena_alloc(arena, SHARED_N * n_ranks * RANK_LANES, sizeof *f->at);
 	f->open = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->open);
 	f->pool_of = arena_alloc(arena, n_ranks, sizeof *f->pool_of);
 	f->is_frozen = arena_alloc(arena, n_ranks * RANK_LANES, sizeof *f->is_frozen);
@@ -134,12 +131,9 @@ static void add_users(struct filling *f, const struct shares *shares, size_t whi
 	const double *const demand_Bps = shares->shared[which].demand_Bps;
 	for (uint8_t lanes = set->users[which]; lanes;) {
 		const size_t lane = take_lane(&lanes), kind = set->kinds[lane];
-		struct user *const user = &f->users[f->n_users++];
-		user->demand_Bps = demand_Bps[kind];
-		user->ask_Bps = demand_Bps[kind] * f->speeds[rank].speed[lane];
-		user->weight = shares->weight[kind];
-		user->slope = user->ask_Bps * user->weight;
-		user->at = (uint32_t)(rank * RANK_LANES + lane);
+		const double ask_Bps = demand_Bps[kind] * f->speeds[rank].speed[lane];
+		f->users[f->n_users] = (struct maxmin_user){ask_Bps, shares->weight[kind]};
+		f->at[f->n_users++] = (uint32_t)(rank * RANK_LANES + lane);
 	}
 }
 
@@ -149,6 +143,7 @@ static void add_pool(struct filling *f, const struct shares *shares, size_t whic
 	struct pool *const pool = &f->pools[f->n_pools++];
 	pool->shared = &shares->shared[which];
 	pool->users = &f->users[f->n_users];
+	pool->at = &f->at[f->n_users];
 	pool->is_stale = false;
 	for (; rank < end; rank++) {
 		f->pool_of[rank][which] = pool;
@@ -189,47 +184,19 @@ static void list_all_pools(struct filling *f, const struct shares *shares, size_
 
 /* ---- levels */
 
-/* Raises t past the users that reach 1 first, those of the largest weight. O(n^2), n <= lanes of the ranks that share. */
-static double raise_level(const struct user *users, size_t n, double left_Bps, double slope)
-{
-	double level = left_Bps / slope, done_Bps = 0;
-	for (;;) {
-		double used_by_full_Bps = 0;
-		slope = 0;
-		for (size_t i = 0; i < n; i++)
-			if (users[i].weight * level >= 1 - 1e-12)
-				used_by_full_Bps += users[i].ask_Bps;
-			else
-				slope += users[i].slope;
-		if (used_by_full_Bps <= done_Bps || slope <= 0)
-			return level > 0 ? level : 0;
-		done_Bps = used_by_full_Bps;
-		level = (left_Bps - used_by_full_Bps) / slope;
-	}
-}
-
-/* The level t at which x_i = cap_i min(1, w_i t) of n users take what is left; DBL_MAX when they never do. */
-static double level_of(const struct user *users, size_t n, double left_Bps)
-{
-	double all_Bps = 0, slope = 0;
-	for (size_t i = 0; i < n; i++) {
-		all_Bps += users[i].ask_Bps;
-		slope += users[i].slope;
-	}
-	return all_Bps <= left_Bps * (1 + 1e-12) || slope <= 0 ? DBL_MAX : raise_level(users, n, left_Bps, slope);
-}
-
 /* The level of a pool of whose users some are frozen. */
 static double refill_level(struct filling *f, const struct pool *pool)
 {
 	double frozen_Bps = 0;
 	size_t n = 0;
-	for (const struct user *user = pool->users; user < pool->users + pool->n_users; user++)
-		if (f->is_frozen[user->at])
-			frozen_Bps += user->demand_Bps * f->speeds[user->at / RANK_LANES].speed[user->at % RANK_LANES];
+	for (size_t i = 0; i < pool->n_users; i++) {
+		const size_t rank = pool->at[i] / RANK_LANES, lane = pool->at[i] % RANK_LANES;
+		if (f->is_frozen[pool->at[i]])
+			frozen_Bps += pool->shared->demand_Bps[f->sets[rank]->kinds[lane]] * f->speeds[rank].speed[lane];
 		else
-			f->open[n++] = *user;
-	return level_of(f->open, n, pool->shared->capacity_Bps - frozen_Bps);
+			f->open[n++] = pool->users[i];
+	}
+	return maxmin_level(f->open, n, pool->shared->capacity_Bps - frozen_Bps);
 }
 
 static struct pool *fullest(const struct filling *f)
@@ -244,27 +211,27 @@ static struct pool *fullest(const struct filling *f)
 	return full;
 }
 
-/* Users of a full pool keep the speed of its level. */
-static void set_speed(struct filling *f, const struct user *user, const struct pool *full)
+/* A user of a full pool keeps the speed of its level. */
+static void set_speed(struct filling *f, const struct pool *full, size_t user)
 {
-	struct speeds *const speeds = &f->speeds[user->at / RANK_LANES];
-	const double frac = user->weight * full->level;
+	const size_t rank = full->at[user] / RANK_LANES, lane = full->at[user] % RANK_LANES;
+	const double frac = full->users[user].weight * full->level;
 	if (frac >= 1)
 		return;
-	speeds->speed[user->at % RANK_LANES] *= frac;
-	speeds->limit[user->at % RANK_LANES] = (uint8_t)full->shared->res;
+	f->speeds[rank].speed[lane] *= frac;
+	f->speeds[rank].limit[lane] = (uint8_t)full->shared->res;
 }
 
 /* Freezes the users of a full pool; what they leave to their other pools is then known. */
 static void freeze(struct filling *f, struct pool *full)
 {
-	for (const struct user *user = full->users; user < full->users + full->n_users; user++) {
-		const size_t rank = user->at / RANK_LANES;
-		if (f->is_frozen[user->at])
+	for (size_t i = 0; i < full->n_users; i++) {
+		const size_t at = full->at[i], rank = at / RANK_LANES;
+		if (f->is_frozen[at])
 			continue;
-		f->is_frozen[user->at] = true;
-		set_speed(f, user, full);
-		for (unsigned uses = f->sets[rank]->uses[user->at % RANK_LANES]; uses; uses &= uses - 1)
+		f->is_frozen[at] = true;
+		set_speed(f, full, i);
+		for (unsigned uses = f->sets[rank]->uses[at % RANK_LANES]; uses; uses &= uses - 1)
 			if (f->pool_of[rank][__builtin_ctz(uses)])
 				f->pool_of[rank][__builtin_ctz(uses)]->is_stale = true;
 	}
@@ -287,11 +254,11 @@ void shares_divide(struct shares *shares, struct speeds *speeds, const struct ra
 	f->sets = sets;
 	list_all_pools(f, shares, first, n);
 	for (struct pool *pool = f->pools; pool < f->pools + f->n_pools; pool++)
-		pool->level = level_of(pool->users, pool->n_users, pool->shared->capacity_Bps);
+		pool->level = maxmin_level(pool->users, pool->n_users, pool->shared->capacity_Bps);
 	struct pool *full = fullest(f);
 	if (full && f->n_pools == 1) {
 		for (size_t i = 0; i < full->n_users; i++)
-			set_speed(f, &full->users[i], full);
+			set_speed(f, full, i);
 		return;
 	}
 	if (full)

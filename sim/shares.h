@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * shares: divides what ranks and operations share. Weighted max-min fairness by progressive filling (E3): a common level
- * rises until a resource is full, its users keep the speed of that level, and so on with the others.
+ * rises until a resource is full, its users keep the speed of that level, and so on with the others. The level of one
+ * resource: model/base/maxmin.h.
  *
  * Invariant: the last bit of an answer does not depend on what else is looked at. Resources that their users cannot fill
  * are left out, by a margin above rounding; all other sums run over users in order of (rank, lane). DRAM whose latency is known
