@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "model/base/latency.h"
+#include "model/base/maxmin.h"
 
 double lanes_beside_s(double alone_s, double kept_frac, double other_alone_s, double other_kept_frac)
 {
@@ -96,28 +97,15 @@ static void latency_shares(double speeds[], const struct runner runners[], size_
 	latency_speeds(speeds, users, n, cost->dram_limit_Bps, cost->ranks_per_domain);
 }
 
-/* By weights: the level of those below full speed takes what those at full speed leave. E3 */
+/* By weights. E3 */
 static void weighted_shares(double speeds[], const struct runner runners[], size_t n, const struct cost *cost)
 {
-	double left_Bps = cost->dram_Bps / cost->ranks_per_domain;
-	bool is_full[N_RACERS] = {false};
-	for (size_t n_full = 0, n_before = 1; n_full != n_before;) {
-		double slope = 0;
-		n_before = n_full;
-		for (size_t i = 0; i < n; i++) {
-			const struct op_class *const class = &cost->classes[runners[i].kind];
-			slope += is_full[i] ? 0 : class->weight * class->dram_Bps * runners[i].cap_frac;
-		}
-		for (size_t i = 0; i < n && n_full == n_before; i++) {
-			const struct op_class *const class = &cost->classes[runners[i].kind];
-			speeds[i] = is_full[i] || slope <= 0 ? 1 : fmin(1, class->weight * left_Bps / slope);
-			if (is_full[i] || speeds[i] < 1)
-				continue;
-			is_full[i] = true;
-			left_Bps -= class->dram_Bps * runners[i].cap_frac;
-			n_full++;
-		}
+	struct maxmin_user users[N_RACERS];
+	for (size_t i = 0; i < n; i++) {
+		const struct op_class *const class = &cost->classes[runners[i].kind];
+		users[i] = (struct maxmin_user){class->dram_Bps * runners[i].cap_frac, class->weight};
 	}
+	(void)maxmin_speeds(speeds, users, n, cost->dram_Bps / cost->ranks_per_domain);
 }
 
 /* Until the next runner ends, which is moved to the end of the list; returns when. */
