@@ -4,35 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double speed_at(const struct fluid_flow *flow, double t, const struct fluid_constants *constants)
-{
-	return fmin(1, constants->weights[flow->kind] * t);
-}
-
-static double traffic_at(const struct fluid_cell *cell, double t, const struct fluid_constants *constants)
-{
-	double traffic_Bps = 0;
-	for (size_t i = 0; i < cell->n_flows; i++)
-		traffic_Bps += cell->flows[i].demand_Bps * speed_at(&cell->flows[i], t, constants);
-	return traffic_Bps;
-}
+#include "model/base/maxmin.h"
 
 bool fluid_speeds(double speeds[FLUID_FLOWS_MAX], const struct fluid_cell *cell, const struct fluid_constants *constants)
 {
-	double low = 0, high = 1;
-	for (size_t i = 0; i < N_FLUID_KINDS; i++)
-		high = fmax(high, 1 / constants->weights[i]);
-	const bool is_full = traffic_at(cell, high, constants) > constants->capacity_Bps;
-	for (int i = 0; i < 40 && is_full; i++) {
-		const double middle = 0.5 * (low + high);
-		if (traffic_at(cell, middle, constants) > constants->capacity_Bps)
-			high = middle;
-		else
-			low = middle;
-	}
+	struct maxmin_user users[FLUID_FLOWS_MAX];
 	for (size_t i = 0; i < cell->n_flows; i++)
-		speeds[i] = speed_at(&cell->flows[i], high, constants);
-	return is_full;
+		users[i] = (struct maxmin_user){cell->flows[i].demand_Bps, constants->weights[cell->flows[i].kind]};
+	return maxmin_speeds(speeds, users, cell->n_flows, constants->capacity_Bps);
 }
 
 static double squared_error(const struct fluid_cell cells[], size_t n_cells, const struct fluid_constants *constants)

@@ -2,10 +2,10 @@
  *
  * fluid_fit: the constants of the simulator's sharing of DRAM, from co-runs: capacity W and weight w of a copy engine.
  *
- * The model, as in the simulator: flow i alone moves d_i bytes/s; together its speed is x_i = min(1, w_i t), with weight 1 for a
- * CPU kernel and w for a copy, and t raised until the sum of d_i x_i reaches W (or all x_i are 1). W and w minimise the sum of
- * squared log errors of all measured x_i, over a grid: some tens of cells, no derivatives to go wrong. A second fit gives each
- * direction its own weight: a copy to the device waits for loaded DRAM, one from it posts its writes.
+ * The model, as in the simulator (model/base/maxmin.h): flow i alone moves d_i bytes/s; together its speed is x_i,
+ * its share of W by weights, 1 for a CPU kernel and w for a copy. W and w minimise the sum of squared log errors of
+ * all measured x_i, over a grid: some tens of cells, no derivatives to go wrong. A second fit gives each direction
+ * its own weight: a copy to the device waits for loaded DRAM, one from it posts its writes.
  */
 #ifndef PROBE_FLUID_FIT_H
 #define PROBE_FLUID_FIT_H
