@@ -41,7 +41,7 @@
 	X(threads, 1, 4096, NAN, "default OpenMP team of a rank's CPU Adam")                                             \
 	X(workers, 1, 4096, 1, "default threads of a rank's downscale worker")                                           \
 	X(spin_wait, 0, 1, 0, "1: a host thread that waits for the GPU spins on its core; 0: it sleeps")                 \
-	X(gpus_per_pcie_root, 1, 64, 1, "GPUs that share one PCIe root of pcie_root_Bps")
+	X(gpus_per_pcie_root, 1, 64, 1, "GPUs that share one PCIe root of pcie_root_Bps, or what else limits their copies together")
 
 /* Dimensioned values: member, unit, minimum, maximum, default (NAN: required), meaning. */
 #define HW_VALUES(X)                                                                                                         \
@@ -70,7 +70,7 @@
 	X(flush_pageable_bytes_per_param, UNIT_BYTES, 0, 1024, 10, "DRAM bytes of that")                                     \
 	X(h2d_duplex_Bps, UNIT_BYTES_PER_S, 1, 1e15, NAN, "pinned H2D rate while D2H runs too")                              \
 	X(d2h_duplex_Bps, UNIT_BYTES_PER_S, 1, 1e15, NAN, "pinned D2H rate while H2D runs too")                              \
-	X(pcie_root_Bps, UNIT_BYTES_PER_S, 1, 1e16, INFINITY, "both directions of one PCIe root together")                   \
+	X(pcie_root_Bps, UNIT_BYTES_PER_S, 1, 1e16, INFINITY, "copies of all GPUs of one PCIe root together, both directions") \
 	X(hbm_Bps, UNIT_BYTES_PER_S, 1, 1e16, NAN, "GPU memory bandwidth of a copy, bytes read plus written")                \
 	X(gpu_adam_params_per_s, UNIT_PARAMS_PER_S, 1, 1e15, NAN, "GPU Adam, fp32 states, 16-bit output")                    \
 	X(gpu_flop_per_s, UNIT_FLOP_PER_S, 1, 1e18, NAN, "peak dense 16-bit FLOP/s (for utilisation only)")                  \

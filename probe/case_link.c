@@ -223,11 +223,30 @@ const struct probe_case case_link_flush = {
 
 /* ---- several GPUs, pinning */
 
-/* Each GPU through its rank's memory: two engines that write the same lines at once wait for each other. */
-static void run_link_all_gpus(struct harness *harness, const struct probe_case *probe_case)
+/* Copies of one kind, or of both, on the first n GPUs at once. Each GPU through its rank's memory: two engines that write the same
+ * lines at once wait for each other. */
+static void measure_all_gpus(struct harness *harness, const struct probe_case *probe_case, char *const devices[], int n,
+    bool has_h2d, bool has_d2h)
 {
 	struct gpu_activity activities[ACTIVITIES_MAX];
 	struct measured measured[ACTIVITIES_MAX] = {0};
+	char label[HARNESS_LABEL_MAX];
+	size_t n_measured = 0;
+	for (int i = 0; i < 2 * n; i++) {
+		const enum copy_kind kind = i % 2 ? COPY_D2H : COPY_H2D;
+		if (kind == COPY_H2D ? !has_h2d : !has_d2h)
+			continue;
+		struct measured *const one = &measured[n_measured];
+		*one = copy_rank_measured(&activities[n_measured++], harness, i / 2, kind, LARGE_COPY_BYTES, devices[i]);
+		one->with = has_h2d && has_d2h ? "all" : "all, one way";
+		one->with_x = i / 2;
+	}
+	snprintf(label, sizeof label, "64 MiB %s on every GPU", !has_d2h ? "H2D" : !has_h2d ? "D2H" : "both ways");
+	harness_measure(harness, probe_case, label, measured, n_measured);
+}
+
+static void run_link_all_gpus(struct harness *harness, const struct probe_case *probe_case)
+{
 	char *devices[ACTIVITIES_MAX];
 	struct err err = {0};
 	const int n = harness->n_gpus < ACTIVITIES_MAX / 2 ? harness->n_gpus : ACTIVITIES_MAX / 2;
@@ -236,20 +255,18 @@ static void run_link_all_gpus(struct harness *harness, const struct probe_case *
 		return;
 	}
 	for (int i = 0; i < 2 * n; i++) {
-		const enum copy_kind kind = i % 2 ? COPY_D2H : COPY_H2D;
 		gpu_use(harness->gpus[i / 2]);
 		devices[i] = gpu_alloc(harness->gpus[i / 2], harness->rank_pools[i / 2].copy_bytes);
-		measured[i] = copy_rank_measured(&activities[i], harness, i / 2, kind, LARGE_COPY_BYTES, devices[i]);
-		measured[i].with = "all";
-		measured[i].with_x = i / 2;
 	}
-	harness_measure(harness, probe_case, "64 MiB both ways on every GPU", measured, 2 * (size_t)n);
+	measure_all_gpus(harness, probe_case, devices, n, true, false);
+	measure_all_gpus(harness, probe_case, devices, n, false, true);
+	measure_all_gpus(harness, probe_case, devices, n, true, true);
 	for (int i = 0; i < 2 * n; i++)
 		gpu_free(harness->gpus[i / 2], devices[i]);
 	gpu_use(harness->gpus[0]);
 }
 const struct probe_case case_link_all_gpus = {
-    "all_gpus_bidirectional_memcpy_ce", "copies both ways on all GPUs at once", CASE_GPU, run_link_all_gpus};
+    "all_gpus_bidirectional_memcpy_ce", "copies on all GPUs at once: to them, from them, both ways", CASE_GPU, run_link_all_gpus};
 
 static void run_link_pinning(struct harness *harness, const struct probe_case *probe_case)
 {

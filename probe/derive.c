@@ -7,6 +7,8 @@
  *   dram_latency_Bps, h2d_dram_load .. downscale_latency_frac   loaded latency, fitted to the rows of the grid (latency.h)
  *   dma_weight   the same fit with one weight for both, for who leaves the others out
  *   bytes per parameter    counted in the kernels, not measured (kernels.h)
+ *   pcie_root_Bps   what copies both ways on all GPUs at once get together, also where nothing shows that they share anything;
+ *               gpus_per_pcie_root is all of them: which of several roots a GPU is on, the case does not tell
  *   smt_gain    Adam in cache on all siblings of a core over one sibling
  *   adam_downscale_corun_frac   Adam on all hardware threads beside the worker: the geometric mean of the two remaining speeds
  *   cpu_subgroup_s, kernel_launch_s   one over their rates
@@ -148,7 +150,8 @@ static void add_latency(struct derived *derived, double n_cpus)
 	for (size_t i = 0; i < derived->n_corun; i++) {
 		const struct derived_corun *const row = &derived->corun[i];
 		const struct latency_cell cell = {row->first, row->second, row->first_threads, row->second_threads, row->first_alone,
-		    row->first_together, row->second_alone, row->second_together, row->ranks};
+		    row->first_together, row->second_alone, row->second_together, row->ranks,
+		    derived->pcie_root_Bps / fmin(fmax(1, row->ranks), fmax(1, derived->gpus_per_pcie_root))};
 		n += latency_pair_of(&pairs[n], &cell, n_cpus, KERNEL_ADAM_BYTES(1, 0), KERNEL_DOWNSCALE_BYTES);
 	}
 	if (!latency_fit(&c, &error_frac, pairs, n))
@@ -225,6 +228,31 @@ static void add_link(struct derived *derived, const struct harness *harness)
 	    harness_find(harness, "flush_pageable", "flush_pageable", "", -1, -1), 1, false);
 }
 
+/* Rates of one moment, so their intervals are added up too. */
+static void add_root(struct derived *derived, const struct harness *harness)
+{
+	static const char key[] = "all_gpus_bidirectional_memcpy_ce";
+	double sum = 0, lo = 0, hi = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < harness->n_results; i++) {
+		const struct result *const result = &harness->results[i];
+		if (result->status != RESULT_PASSED || strcmp(result->key, key) != 0 || strcmp(result->with, "all") != 0)
+			continue;
+		sum += result->stats.centre;
+		lo += result->stats.lo;
+		hi += result->stats.hi;
+		n++;
+	}
+	if (n < 4 || n != 2 * (size_t)harness->n_gpus)
+		return;
+	struct derived_value *const out = add(derived, "pcie_root_Bps", "measured", sum, "");
+	out->lo = lo;
+	out->hi = hi;
+	snprintf(out->source, sizeof out->source, "%s, 64 MiB both ways on all GPUs at once, added up", key);
+	derived->gpus_per_pcie_root = (double)(n / 2);
+	derived->pcie_root_Bps = sum;
+}
+
 static void add_gpu(struct derived *derived, const struct harness *harness)
 {
 	static const struct {
@@ -263,6 +291,7 @@ void derive(struct derived *derived, const struct harness *harness)
 	derived->threads = all > workers ? all - workers : all;
 	add_curves(derived, harness);
 	add_dram(derived, harness);
+	add_root(derived, harness);
 	add_latency(derived, (double)harness->n_cpus);
 	add_counted(derived);
 	add_cores(derived, harness);

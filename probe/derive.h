@@ -44,6 +44,8 @@ struct derived {
 	size_t n_corun;
 	struct fluid_fit fit, gpus_fit; /* of all co-runs; of those on all GPUs at once, 0 without */
 	double threads, workers; /* defaults for the node */
+	double gpus_per_pcie_root; /* 0: not measured */
+	double pcie_root_Bps; /* its value; 0: not measured */
 };
 
 /* Of something that was measured alone and beside others. */

@@ -64,6 +64,8 @@ static void write_node(struct jsonw *w, const struct harness *harness, const str
 	jsonw_member_number(w, "threads", derived->threads);
 	jsonw_member_number(w, "workers", derived->workers);
 	jsonw_member_integer(w, "spin_wait", 0);
+	if (derived->gpus_per_pcie_root > 0)
+		jsonw_member_number(w, "gpus_per_pcie_root", derived->gpus_per_pcie_root);
 	jsonw_end_object(w);
 }
 

@@ -110,7 +110,8 @@ bool latency_pair_of(
 	    .cpu_frac = cell->first_together / cell->first_alone,
 	    .other_Bps = cell->second_alone * (other == LATENCY_DOWNSCALE ? downscale_bytes : 1),
 	    .other_frac = cell->second_together / cell->second_alone,
-	    .ranks = fmax(1, cell->ranks)};
+	    .ranks = fmax(1, cell->ranks),
+	    .root_Bps = other < LATENCY_DOWNSCALE ? cell->root_Bps : 0};
 	return true;
 }
 
@@ -135,6 +136,13 @@ static double squared_log(double predicted, double measured)
 	return error * error;
 }
 
+/* Both directions as one, which their root may hold back further. */
+static double other_speed(const struct latency_pair *pair, const double *speeds, size_t n)
+{
+	const double speed = n == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[1];
+	return pair->root_Bps > 0 ? fmin(speed, pair->root_Bps / pair->other_Bps) : speed;
+}
+
 /* Sum of squares over the pairs with copies, or over those with the downscale. */
 static double misfit(const struct latency_constants *c, const struct latency_pair *pairs, size_t n_pairs, bool of_downscale)
 {
@@ -148,7 +156,7 @@ static double misfit(const struct latency_constants *c, const struct latency_pai
 		latency_speeds(speeds, users, n, c->limit_Bps, pairs[i].ranks);
 		sum += squared_log(speeds[0], pairs[i].cpu_frac);
 		if (n > 1)
-			sum += squared_log(n == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[1], pairs[i].other_frac);
+			sum += squared_log(other_speed(&pairs[i], speeds, n), pairs[i].other_frac);
 	}
 	return sum;
 }

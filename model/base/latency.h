@@ -30,6 +30,7 @@ struct latency_cell {
 	double first_threads, second_threads;
 	double first_alone, first_together, second_alone, second_together;
 	double ranks; /* that did the same at once */
+	double root_Bps; /* a rank's part of pcie_root_Bps; 0: none is known */
 };
 
 /* Two users measured alone and together: a CPU kernel of some threads, and copies or a downscale. */
@@ -39,6 +40,7 @@ struct latency_pair {
 	double cpu_Bps, other_Bps; /* traffic of each alone; of LATENCY_DUPLEX both directions together */
 	double cpu_frac, other_frac; /* speeds together over alone */
 	double ranks;
+	double root_Bps; /* the most that the copies get; 0: no limit */
 };
 
 /* false where a cell says nothing of latency: other activities, or more threads than a rank's hardware threads. Bytes: of a parameter. */

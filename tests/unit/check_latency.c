@@ -80,7 +80,7 @@ static size_t pairs_of(struct latency_pair *pairs, const struct latency_constant
 			const double ranks = other == LATENCY_NONE ? 2 : 1;
 			latency_speeds(speeds, users, k, c->limit_Bps, ranks);
 			pairs[n++] = (struct latency_pair){(enum latency_other)other, cpu_Bps, Bps[other], speeds[0],
-			    k == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[k - 1], ranks};
+			    k == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[k - 1], ranks, 0};
 		}
 	return n;
 }
@@ -104,6 +104,30 @@ START_TEST(the_fit_finds_the_constants)
 }
 END_TEST
 
+/* Copies of two GPUs both ways get no more than their root has. Who knows of it finds the constants; who does not takes DRAM for it. */
+START_TEST(a_root_is_not_taken_for_dram)
+{
+	struct latency_pair pairs[32];
+	struct latency_constants c;
+	double error_frac, blind_frac;
+	const double root_Bps = 40e9;
+	const size_t n = pairs_of(pairs, &truth);
+	for (size_t i = 0; i < n; i++)
+		if (pairs[i].other == LATENCY_DUPLEX) {
+			pairs[i].root_Bps = root_Bps;
+			pairs[i].other_frac = fmin(pairs[i].other_frac, root_Bps / pairs[i].other_Bps);
+		}
+	ck_assert(latency_fit(&c, &error_frac, pairs, n));
+	ck_assert_double_lt(error_frac, 1e-3);
+	assert_rel(c.limit_Bps, truth.limit_Bps, 0.01);
+	ck_assert_double_eq_tol(c.h2d_follows_frac, truth.h2d_follows_frac, 0.01);
+	for (size_t i = 0; i < n; i++)
+		pairs[i].root_Bps = 0;
+	ck_assert(latency_fit(&c, &blind_frac, pairs, n));
+	ck_assert_double_gt(blind_frac, 0.05);
+}
+END_TEST
+
 START_TEST(without_slowdown_there_is_no_limit)
 {
 	struct latency_pair pairs[32];
@@ -118,7 +142,7 @@ END_TEST
 
 START_TEST(cells_that_say_something)
 {
-	const struct latency_cell cell = {"cpu_adam", "duplex", 4, 0, 2e9, 1e9, 80e9, 60e9, 0};
+	const struct latency_cell cell = {"cpu_adam", "duplex", 4, 0, 2e9, 1e9, 80e9, 60e9, 0, 70e9};
 	struct latency_cell other = cell;
 	struct latency_pair pair;
 	ck_assert(latency_pair_of(&pair, &cell, 8, 28, 6));
@@ -127,10 +151,12 @@ START_TEST(cells_that_say_something)
 	assert_rel(pair.cpu_frac, 0.5, 1e-12);
 	assert_rel(pair.other_frac, 0.75, 1e-12);
 	ck_assert_double_eq(pair.ranks, 1);
+	ck_assert_double_eq(pair.root_Bps, 70e9);
 	other.second = "cpu_downscale";
 	other.second_threads = 5;
 	ck_assert(!latency_pair_of(&pair, &other, 8, 28, 6)); /* 9 threads on 8 */
 	ck_assert(latency_pair_of(&pair, &other, 9, 28, 6));
+	ck_assert_double_eq(pair.root_Bps, 0); /* a downscale copies nothing */
 	other.second = "spin";
 	ck_assert(!latency_pair_of(&pair, &other, 9, 28, 6));
 	other.second = "cpu_adam";
@@ -236,6 +262,30 @@ START_TEST(shares_follow_the_law)
 }
 END_TEST
 
+/* 120 GB/s for two GPUs that ask 40 each way (E5), weights 1 and 2: t = 0.5, D2H as before, H2D 20 each. The root divides what DRAM
+ * leaves, so it is the same with latency, which D2H does not follow. */
+START_TEST(a_root_is_shared_by_weight) /* E3 */
+{
+	struct arena arena = {0};
+	struct shares shares;
+	const struct running running[] = {{OP_H2D, 0}, {OP_D2H, 0}, {OP_H2D, 1}, {OP_D2H, 1}};
+	double speeds[4];
+	uint8_t limits[4];
+	plain.hw.pcie_root_Bps = 120e9;
+	plain.hw.gpus_per_pcie_root = plain.workload.batch.gpus = 2;
+	plain.hw.d2h_weight = 2;
+	plain.hw.dram_latency_Bps = _i ? 200e9 : 0;
+	plain_refresh(&plain);
+	shares_init(&shares, &sharing_fluid, &plain.cost, 2, &arena);
+	shares_allocate(&shares, speeds, limits, running, 4, &arena);
+	for (size_t i = 0; i < 4; i++)
+		assert_rel(speeds[i], i % 2 ? 40. / 50 : 20. / 50, 1e-12);
+	ck_assert_uint_eq(limits[0], RES_H2D);
+	ck_assert_uint_eq(limits[1], RES_DUPLEX);
+	arena_release(&arena);
+}
+END_TEST
+
 Suite *latency_suite(void);
 Suite *latency_suite(void)
 {
@@ -245,10 +295,12 @@ Suite *latency_suite(void)
 	tcase_add_test(law, posted_writes_keep_their_speed);
 	tcase_add_loop_test(law, a_fixed_point, 0, 40);
 	tcase_add_test(fit, the_fit_finds_the_constants);
+	tcase_add_test(fit, a_root_is_not_taken_for_dram);
 	tcase_add_test(fit, without_slowdown_there_is_no_limit);
 	tcase_add_test(fit, cells_that_say_something);
 	tcase_add_checked_fixture(simulated, setup, NULL);
 	tcase_add_test(simulated, shares_follow_the_law);
+	tcase_add_loop_test(simulated, a_root_is_shared_by_weight, 0, 2);
 	tcase_add_test(simulated, lanes_race);
 	tcase_add_test(simulated, lanes_race_with_those_there_are);
 	suite_add_tcase(s, law);
