@@ -57,7 +57,7 @@ struct runner {
 	enum op_kind kind;
 	double left_s; /* of the work, at alone speed */
 	double *end_s; /* where its end goes */
-	double cap_frac; /* speed that cores (E4), link (E5) and PCIe root leave it beside its partner */
+	double cap_frac; /* speed that cores (E4), link (E5) and, where DRAM is divided, the PCIe root leave it beside its partner */
 };
 
 static double cap_beside(const struct cost *cost, enum racer racer)
@@ -72,14 +72,20 @@ static double cap_beside(const struct cost *cost, enum racer racer)
 
 static void set_caps(struct runner runners[], size_t n, const struct cost *cost)
 {
-	double root_Bps = 0;
 	for (size_t i = 0; i < n; i++) {
 		runners[i].cap_frac = 1;
 		for (size_t j = 0; j < n; j++)
 			if (runners[j].racer == (runners[i].racer ^ 1))
 				runners[i].cap_frac = cap_beside(cost, runners[i].racer);
-		root_Bps += cost->classes[runners[i].kind].root_Bps * runners[i].cap_frac;
 	}
+}
+
+/* The root in equal parts. */
+static void cap_by_root(struct runner runners[], size_t n, const struct cost *cost)
+{
+	double root_Bps = 0;
+	for (size_t i = 0; i < n; i++)
+		root_Bps += cost->classes[runners[i].kind].root_Bps * runners[i].cap_frac;
 	const double root_frac = cost->root_Bps / (cost->ranks_per_root * root_Bps);
 	for (size_t i = 0; i < n; i++)
 		if (cost->classes[runners[i].kind].root_Bps > 0 && root_frac < 1)
@@ -95,6 +101,21 @@ static void latency_shares(double speeds[], const struct runner runners[], size_
 		users[i] = (struct latency_user){class->dram_load_Bps * runners[i].cap_frac, class->latency_frac};
 	}
 	latency_speeds(speeds, users, n, cost->dram_limit_Bps, cost->ranks_per_domain);
+}
+
+/* Then the root, which divides what DRAM leaves, by weights. E3 */
+static void root_shares(double speeds[], const struct runner runners[], size_t n, const struct cost *cost)
+{
+	struct maxmin_user users[N_RACERS];
+	double shares[N_RACERS];
+	for (size_t i = 0; i < n; i++) {
+		const struct op_class *const class = &cost->classes[runners[i].kind];
+		users[i] = (struct maxmin_user){class->root_Bps * runners[i].cap_frac * speeds[i], class->weight};
+	}
+	if (!maxmin_speeds(shares, users, n, cost->root_Bps / cost->ranks_per_root))
+		return;
+	for (size_t i = 0; i < n; i++)
+		speeds[i] *= users[i].ask_Bps > 0 ? shares[i] : 1;
 }
 
 /* By weights. E3 */
@@ -114,10 +135,13 @@ static double run(struct runner runners[], size_t n, const struct cost *cost, do
 	double speeds[N_RACERS], passed_s = INFINITY;
 	size_t first = 0;
 	set_caps(runners, n, cost);
-	if (cost->hw->dram_latency_Bps > 0)
+	if (cost->hw->dram_latency_Bps > 0) {
 		latency_shares(speeds, runners, n, cost);
-	else
+		root_shares(speeds, runners, n, cost);
+	} else {
+		cap_by_root(runners, n, cost);
 		weighted_shares(speeds, runners, n, cost);
+	}
 	for (size_t i = 0; i < n; i++) {
 		speeds[i] *= runners[i].cap_frac;
 		if (runners[i].left_s / speeds[i] < passed_s) {

@@ -262,6 +262,33 @@ START_TEST(shares_follow_the_law)
 }
 END_TEST
 
+/* Two ranks that only copy. After the first fetch each has 60 of the root's 120 GB/s, which DRAM slowed already to more than that. */
+START_TEST(lanes_race_for_a_root) /* E33 */
+{
+	plain.hw.pcie_root_Bps = 120e9;
+	plain.hw.gpus_per_pcie_root = plain.workload.batch.gpus = 2;
+	plain.hw.dram_latency_Bps = 300e9;
+	plain.hw.h2d_latency_frac = 0.05;
+	plain_set(&plain, 10);
+	plain_refresh(&plain);
+	const struct interleave how = plain_hybrid(10, 3, NULL);
+	const struct op_class *const up = &plain.cost.classes[OP_H2D], *const down = &plain.cost.classes[OP_D2H];
+	const struct latency_user users[] = {
+	    {0.8 * up->dram_load_Bps, up->latency_frac}, {0.8 * down->dram_load_Bps, down->latency_frac}};
+	struct lanes lanes;
+	double x[2];
+	latency_speeds(x, users, 2, 300e9, 2);
+	const double h2d_Bps = 40e9 * x[0], d2h_Bps = 40e9 * x[1], share = 60e9 / (h2d_Bps + d2h_Bps);
+	lanes_fraction(&lanes, &plain.cost, &plain.workload, &how, 1, true);
+	ck_assert_double_lt(x[0], 0.99);
+	ck_assert_double_lt(share, 0.99);
+	assert_rel(lanes.h2d_s, lanes.first_s + 10.8e9 / (h2d_Bps * share), 1e-12); /* ends first */
+	const double left_bytes = 12e9 - d2h_Bps * share * (lanes.h2d_s - lanes.first_s);
+	assert_rel(lanes.d2h_s, lanes.h2d_s + left_bytes / 50e9, 1e-12);
+	assert_rel(lanes.root_s, 2 * 24e9 / 120e9, 1e-12);
+}
+END_TEST
+
 /* 120 GB/s for two GPUs that ask 40 each way (E5), weights 1 and 2: t = 0.5, D2H as before, H2D 20 each. The root divides what DRAM
  * leaves, so it is the same with latency, which D2H does not follow. */
 START_TEST(a_root_is_shared_by_weight) /* E3 */
@@ -302,6 +329,7 @@ Suite *latency_suite(void)
 	tcase_add_test(simulated, shares_follow_the_law);
 	tcase_add_loop_test(simulated, a_root_is_shared_by_weight, 0, 2);
 	tcase_add_test(simulated, lanes_race);
+	tcase_add_test(simulated, lanes_race_for_a_root);
 	tcase_add_test(simulated, lanes_race_with_those_there_are);
 	suite_add_tcase(s, law);
 	suite_add_tcase(s, fit);
