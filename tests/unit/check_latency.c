@@ -4,9 +4,11 @@
 #include "model/base/latency.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/lanes.h"
 #include "sim/shares.h"
+#include "sim/study/profile_latency.h"
 #include "tests/unit/plain_machine.h"
 #include "tests/unit/test_util.h"
 
@@ -61,8 +63,8 @@ END_TEST
 
 static const struct latency_constants truth = {150e9, 0.5, 0.9, 0.2, 0.05, 0.4};
 
-/* What the law gives for Adam of t threads beside each company. */
-static size_t pairs_of(struct latency_pair *pairs, const struct latency_constants *c)
+/* What the law gives for Adam of t threads beside each company. root_Bps > 0: copies both ways are of two ranks, no more each. */
+static size_t pairs_of(struct latency_pair *pairs, const struct latency_constants *c, double root_Bps)
 {
 	size_t n = 0;
 	for (double cpu_Bps = 50e9; cpu_Bps < 130e9; cpu_Bps += 20e9)
@@ -77,10 +79,12 @@ static size_t pairs_of(struct latency_pair *pairs, const struct latency_constant
 				users[k++] = (struct latency_user){c->d2h_load * each, c->d2h_follows_frac};
 			if (other == LATENCY_DOWNSCALE)
 				users[k++] = (struct latency_user){each, c->downscale_follows_frac};
-			const double ranks = other == LATENCY_NONE ? 2 : 1;
+			const bool has_root = root_Bps > 0 && other == LATENCY_DUPLEX;
+			const double ranks = other == LATENCY_NONE || has_root ? 2 : 1;
 			latency_speeds(speeds, users, k, c->limit_Bps, ranks);
+			const double other_frac = k == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[k - 1];
 			pairs[n++] = (struct latency_pair){(enum latency_other)other, cpu_Bps, Bps[other], speeds[0],
-			    k == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[k - 1], ranks, 0};
+			    has_root ? fmin(other_frac, root_Bps / Bps[other]) : other_frac, ranks, has_root ? root_Bps : 0};
 		}
 	return n;
 }
@@ -90,7 +94,7 @@ START_TEST(the_fit_finds_the_constants)
 	struct latency_pair pairs[32];
 	struct latency_constants c;
 	double error_frac;
-	const size_t n = pairs_of(pairs, &truth);
+	const size_t n = pairs_of(pairs, &truth, 0);
 	ck_assert(latency_fit(&c, &error_frac, pairs, n));
 	ck_assert_double_lt(error_frac, 1e-3);
 	assert_rel(c.limit_Bps, truth.limit_Bps, 0.01);
@@ -104,27 +108,54 @@ START_TEST(the_fit_finds_the_constants)
 }
 END_TEST
 
-/* Copies of two GPUs both ways get no more than their root has. Who knows of it finds the constants; who does not takes DRAM for it. */
+/* Who knows of the root finds the constants, who does not takes DRAM for it. */
 START_TEST(a_root_is_not_taken_for_dram)
 {
 	struct latency_pair pairs[32];
 	struct latency_constants c;
-	double error_frac, blind_frac;
-	const double root_Bps = 40e9;
-	const size_t n = pairs_of(pairs, &truth);
-	for (size_t i = 0; i < n; i++)
-		if (pairs[i].other == LATENCY_DUPLEX) {
-			pairs[i].root_Bps = root_Bps;
-			pairs[i].other_frac = fmin(pairs[i].other_frac, root_Bps / pairs[i].other_Bps);
-		}
+	double error_frac;
+	const size_t n = pairs_of(pairs, &truth, 30e9);
 	ck_assert(latency_fit(&c, &error_frac, pairs, n));
 	ck_assert_double_lt(error_frac, 1e-3);
 	assert_rel(c.limit_Bps, truth.limit_Bps, 0.01);
 	ck_assert_double_eq_tol(c.h2d_follows_frac, truth.h2d_follows_frac, 0.01);
 	for (size_t i = 0; i < n; i++)
 		pairs[i].root_Bps = 0;
-	ck_assert(latency_fit(&c, &blind_frac, pairs, n));
-	ck_assert_double_gt(blind_frac, 0.05);
+	ck_assert(latency_fit(&c, &error_frac, pairs, n));
+	ck_assert_double_gt(error_frac, 0.05);
+}
+END_TEST
+
+/* The grid of a profile whose two GPUs share 60 GB/s, 30 each: its root goes into the fit. */
+START_TEST(a_profile_fit_knows_its_root)
+{
+	static const char *const seconds[] = {"h2d", "d2h", "duplex", "cpu_downscale", "cpu_adam"};
+	struct latency_pair pairs[32];
+	struct arena arena = {0};
+	struct hwprofile *const hw = arena_zalloc(&arena, 1, sizeof *hw);
+	plain_machine(hw);
+	hw->value_meta = arena_zalloc(&arena, hw_n_value_fields, sizeof *hw->value_meta);
+	hw->pcie_root_Bps = 60e9;
+	hw->gpus_per_pcie_root = 2;
+	hw->cpu_adam_bytes_per_param = hw->cpu_downscale_bytes_per_param = 10;
+	hw->n_corun = pairs_of(pairs, &truth, 30e9);
+	for (size_t i = 0; i < hw->n_corun; i++) {
+		struct hw_corun *const cell = &hw->corun[i];
+		const struct latency_pair *const pair = &pairs[i];
+		const double bytes = pair->other == LATENCY_DOWNSCALE ? 10 : 1;
+		strcpy(cell->first, "cpu_adam");
+		strcpy(cell->second, seconds[pair->other]);
+		cell->first_alone = pair->cpu_Bps / 10;
+		cell->first_together = cell->first_alone * pair->cpu_frac;
+		cell->second_alone = fmax(1, pair->other_Bps / bytes);
+		cell->second_together = cell->second_alone * pair->other_frac;
+		cell->ranks = pair->ranks;
+	}
+	profile_fit_latency(hw, &arena);
+	assert_rel(hw->dram_latency_Bps, truth.limit_Bps, 0.01);
+	ck_assert_double_eq_tol(hw->h2d_latency_frac, truth.h2d_follows_frac, 0.01);
+	ck_assert_double_eq_tol(hw->downscale_latency_frac, truth.downscale_follows_frac, 0.01);
+	arena_release(&arena);
 }
 END_TEST
 
@@ -133,7 +164,7 @@ START_TEST(without_slowdown_there_is_no_limit)
 	struct latency_pair pairs[32];
 	struct latency_constants c;
 	double error_frac;
-	const size_t n = pairs_of(pairs, &truth);
+	const size_t n = pairs_of(pairs, &truth, 0);
 	for (size_t i = 0; i < n; i++)
 		pairs[i].cpu_frac = pairs[i].other_frac = 1;
 	ck_assert(!latency_fit(&c, &error_frac, pairs, n));
@@ -323,6 +354,7 @@ Suite *latency_suite(void)
 	tcase_add_loop_test(law, a_fixed_point, 0, 40);
 	tcase_add_test(fit, the_fit_finds_the_constants);
 	tcase_add_test(fit, a_root_is_not_taken_for_dram);
+	tcase_add_test(fit, a_profile_fit_knows_its_root);
 	tcase_add_test(fit, without_slowdown_there_is_no_limit);
 	tcase_add_test(fit, cells_that_say_something);
 	tcase_add_checked_fixture(simulated, setup, NULL);
