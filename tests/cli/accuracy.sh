@@ -31,7 +31,7 @@ samples=$DOS_SRC/traces/recorded/samples
 for set in published h200 h200-probe-runs h200-probe1 h200-probe2 h200-2x-probe-runs h200-2x-later; do
 	case $set in
 	h200-probe[12]) dos validate --set h200-probe-runs --hw "$samples/$(echo $set | tr - _).json" --format json ;;
-	*later) dos validate --set "$samples/h200_2x_later_runs.csv" --hw "$samples/h200_2x_later_probe.json" --format json ;;
+	*later) dos validate --set "$samples/h200_2x_later_runs.csv" --hw h200-2x-probed --format json ;;
 	*) dos validate --set $set --format json ;;
 	esac >$set.json || exit
 	sed -n 's/^  "n_\(.*\)": \([0-9]*\),$/\1 \2/p' $set.json | tr '\n' ' ' | sed "s/^/$set: /; s/ $//"
