@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "model/split.h"
+#include "model/windows.h"
 
 static const double bucket_params = 5e8; /* DeepSpeed's default reduce_bucket_size */
 
@@ -36,17 +37,28 @@ struct dynamic {
 	double resident_s; /* gpu adams of the subgroups that follow */
 	bool is_equal; /* all subgroups are of one size */
 	bool is_contended;
+	bool has_each; /* windows are followed by the list of subgroups, not by their mean */
+	struct subgroup_times each[WINDOWS_LIST_MAX];
+	struct window_speeds speeds;
 };
 
 static void dynamic_init(struct dynamic *d, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, bool is_contended)
 {
-	const double n_resident = (double)(workload->n_subgroups - how->n_dynamic);
-	*d = (struct dynamic){cost, workload, how, .n = (double)how->n_dynamic, .is_contended = is_contended};
+	const size_t n = how->n_dynamic;
+	const double n_resident = (double)(workload->n_subgroups - n);
+	d->cost = cost;
+	d->workload = workload;
+	d->how = how;
+	d->n = (double)n;
 	d->params = d->n * lanes_mean_params(workload, how);
+	d->resident_s = n_resident > 0 ? n_resident * cost_op_s(cost, OP_GPU_ADAM, (workload->rank_params - d->params) / n_resident) : 0;
 	d->is_equal = workload->max_subgroup_params * (double)workload->n_subgroups == workload->rank_params;
-	if (n_resident > 0)
-		d->resident_s = n_resident * cost_op_s(cost, OP_GPU_ADAM, (workload->rank_params - d->params) / n_resident);
+	d->is_contended = is_contended;
+	d->has_each = is_contended && how->waits_for_fetch && !d->is_equal && n <= WINDOWS_LIST_MAX;
+	for (size_t x = 0; d->has_each && x < n; x++)
+		subgroup_times_init(&d->each[x], how, cost, workload->subgroups[x].n_params);
+	window_speeds_init(&d->speeds, cost, how);
 }
 
 /* The subgroups of either kind that stride k makes, each of the mean size of its kind. */
@@ -206,29 +218,42 @@ static double queued_s(const struct dynamic *d, const struct lanes_split *split)
 	return fmax(lanes_max(&lanes).s, d->resident_s > 0 ? main_s + d->resident_s : 0); /* E21 */
 }
 
-static double update_s(const struct dynamic *d, size_t stride)
+/* E35: windows whose lanes slow each other. */
+static struct windows windows_of(const struct dynamic *d, const struct lanes_split *split, size_t stride)
 {
-	struct lanes_split split;
-	split_by_stride(&split, d, stride);
-	return d->how->waits_for_fetch ? blocking_s(d, &split, stride) : queued_s(d, &split);
+	const size_t n = (size_t)split->n_gpu, n_cpu = n > 0 ? stride - 1 : 0;
+	return (struct windows){.how = d->how, .cpu = split->cpu, .gpu = split->gpu, .each = d->has_each ? d->each : NULL, .n = n,
+	    .n_cpu = n_cpu, .n_left = (size_t)split->n_cpu - n * n_cpu, .resident_s = d->resident_s};
 }
 
 double stride_update_s(const struct cost *cost, const struct workload *workload, const struct interleave *how,
     size_t stride, bool is_contended)
 {
 	struct dynamic d;
+	struct lanes_split split;
 	dynamic_init(&d, cost, workload, how, is_contended);
-	return update_s(&d, stride);
+	split_by_stride(&split, &d, stride);
+	if (!how->waits_for_fetch)
+		return queued_s(&d, &split);
+	if (!is_contended)
+		return blocking_s(&d, &split, stride);
+	const struct windows windows = windows_of(&d, &split, stride);
+	return windows_update_s(&d.speeds, &windows);
 }
 
 size_t stride_opt(const struct cost *cost, const struct workload *workload, const struct interleave *how)
 {
 	struct dynamic d;
-	dynamic_init(&d, cost, workload, how, true);
+	struct lanes_split split;
 	size_t best = 0;
-	double best_s = update_s(&d, 0);
-	for (size_t stride = 1; stride <= how->n_dynamic; stride++) {
-		const double stride_s = update_s(&d, stride);
+	double best_s = INFINITY;
+	dynamic_init(&d, cost, workload, how, true);
+	for (size_t stride = 0; stride <= how->n_dynamic; stride++) {
+		split_by_stride(&split, &d, stride);
+		const struct windows windows = windows_of(&d, &split, stride);
+		if (windows_least_s(&d.speeds, &windows) >= best_s)
+			continue;
+		const double stride_s = windows_update_s(&d.speeds, &windows);
 		if (stride_s < best_s) { /* E19 */
 			best_s = stride_s;
 			best = stride;

@@ -3,7 +3,8 @@
  * closed_form: the update phase without simulation, and what is best by it. Two levels, both in MODEL.md:
  *   - recurrence.h: the exact finishing time of each schedule over the real list of subgroups without contention (the engine with
  *     contention `none` must agree to 1e-9; it is not computed by engine code);
- *   - lanes.h: the steady-state window formula of the paper with the DRAM lane. Here it becomes an update time and an optimum.
+ *   - lanes.h: the steady-state window formula of the paper with the DRAM lane. Here it becomes an update time and an optimum;
+ *     windows.h: the windows of a stride with contention.
  *
  * is_contended false: DRAM infinite, link idle, as contention `none`; true: as `fluid`.
  */
@@ -14,8 +15,9 @@
 #include "model/lanes.h"
 #include "model/recurrence.h"
 
-/* T_update(k) of `how` with another stride: full windows at the largest lane, first window, rest and tail (E18). k = 0, or above
- * n_dynamic: all on the CPU. With the parameters that stride k really streams: O(n/k), O(1) for equal subgroups. */
+/* T_update(k) of `how` with another stride: without contention full windows at the largest lane, first window, rest and tail (E18); with
+ * it windows that are followed (E35). k = 0, or above n_dynamic: all on the CPU. With the parameters that stride k really streams: O(n)
+ * for up to 256 unequal subgroups, O(n/k) for more, O(log k) for equal ones. */
 double stride_update_s(const struct cost *cost, const struct workload *workload, const struct interleave *how,
     size_t stride, bool is_contended);
 /* argmin over k = 0..n of it, contended; smallest k on ties. how->stride is not read. E19 */

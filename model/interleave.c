@@ -95,6 +95,8 @@ void subgroup_times_init(
 	const double copy_bytes = interleave_copy_bytes(how, n_params);
 	*times = (struct subgroup_times){
 	    .cpu_s = interleave_cpu_s(how, cost, n_params),
+	    .overhead_s = cost->hw->cpu_subgroup_s,
+	    .unscale_s = has_unscale(how) ? cost_op_s(cost, OP_CPU_UNSCALE, n_params) : 0,
 	    .stream_s = how->waits_for_fetch ? cost->hw->stream_subgroup_s : 0,
 	    .downscale_s = downscale_is_a_pass(how->downscale) ? cost_op_s(cost, OP_CPU_DOWNSCALE, n_params) : 0,
 	    .push_s = cost_op_s(cost, OP_H2D, 2 * n_params),

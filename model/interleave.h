@@ -53,6 +53,7 @@ double interleave_cpu_s(const struct interleave *how, const struct cost *cost, d
 /* Every operation of one subgroup of n_params, alone. */
 struct subgroup_times {
 	double cpu_s; /* MAIN, when it is updated by the CPU: see interleave_cpu_s */
+	double overhead_s, unscale_s; /* of cpu_s, not Adam */
 	double stream_s; /* MAIN, when it is streamed and MAIN waits for it */
 	double downscale_s; /* 0 where it is no pass of its own */
 	double push_s;

@@ -39,11 +39,18 @@ double lanes_turn_s(
 	return update_s + down_s + up_s;
 }
 
-/* Adam's team and the WORKER's on the same cores: what the team of `n_threads` keeps beside the other. */
-static double core_frac(const struct cost *cost, double n_threads)
+/* What a team keeps of its speed beside another on the same cores, MAIN's single thread too: by what was measured of Adam and cast
+ * together, or by the threads. E4 */
+static double core_frac(const struct cost *cost, enum op_kind kind, enum op_kind beside)
 {
-	const double n_runnable = cost->threads + cost->workers;
-	if (cost->hw->adam_downscale_corun_frac > 0 && n_runnable > cost->hw_threads)
+	const double n_threads = cost->classes[kind].host_threads, n_runnable = n_threads + cost->classes[beside].host_threads;
+	const bool is_cast = kind == OP_CPU_DOWNSCALE;
+	const double measured = is_cast ? cost->corun_downscale_frac : cost->corun_adam_frac;
+	const enum op_kind on_main = is_cast ? beside : kind;
+	const bool is_pair = on_main != OP_HOST && on_main != OP_SYNC;
+	if (is_pair && measured > 0)
+		return measured;
+	if (is_pair && cost->hw->adam_downscale_corun_frac > 0 && n_runnable > cost->hw_threads)
 		return cost->hw->adam_downscale_corun_frac;
 	return cost_core_frac(cost, n_runnable, n_threads);
 }
@@ -57,17 +64,12 @@ struct runner {
 	enum op_kind kind;
 	double left_s; /* of the work, at alone speed */
 	double *end_s; /* where its end goes */
-	double cap_frac; /* speed that cores (E4), link (E5) and, where DRAM is divided, the PCIe root leave it beside its partner */
+	double cap_frac; /* speed that cores (E4) and link (E5) leave it beside its partner */
 };
 
-static double cap_beside(const struct cost *cost, enum racer racer)
+static double cap_beside(const struct cost *cost, enum op_kind kind, enum op_kind beside)
 {
-	switch (racer) {
-	case RACER_ADAM: return core_frac(cost, cost->threads);
-	case RACER_CAST: return core_frac(cost, cost->workers);
-	case RACER_UP: return duplex_frac(cost, OP_H2D, true);
-	default: return duplex_frac(cost, OP_D2H, true);
-	}
+	return cost->classes[kind].transfer ? duplex_frac(cost, kind, true) : core_frac(cost, kind, beside);
 }
 
 static void set_caps(struct runner runners[], size_t n, const struct cost *cost)
@@ -76,20 +78,8 @@ static void set_caps(struct runner runners[], size_t n, const struct cost *cost)
 		runners[i].cap_frac = 1;
 		for (size_t j = 0; j < n; j++)
 			if (runners[j].racer == (runners[i].racer ^ 1))
-				runners[i].cap_frac = cap_beside(cost, runners[i].racer);
+				runners[i].cap_frac = cap_beside(cost, runners[i].kind, runners[j].kind);
 	}
-}
-
-/* The root in equal parts. */
-static void cap_by_root(struct runner runners[], size_t n, const struct cost *cost)
-{
-	double root_Bps = 0;
-	for (size_t i = 0; i < n; i++)
-		root_Bps += cost->classes[runners[i].kind].root_Bps * runners[i].cap_frac;
-	const double root_frac = cost->root_Bps / (cost->ranks_per_root * root_Bps);
-	for (size_t i = 0; i < n; i++)
-		if (cost->classes[runners[i].kind].root_Bps > 0 && root_frac < 1)
-			runners[i].cap_frac *= root_frac;
 }
 
 /* Of capped speeds, by latency. E32 */
@@ -103,10 +93,10 @@ static void latency_shares(double speeds[], const struct runner runners[], size_
 	latency_speeds(speeds, users, n, cost->dram_limit_Bps, cost->ranks_per_domain);
 }
 
-/* Then the root, which divides what DRAM leaves, by weights. E3 */
+/* The root divides what is left of speeds until here, by weights. E3 */
 static void root_shares(double speeds[], const struct runner runners[], size_t n, const struct cost *cost)
 {
-	struct maxmin_user users[N_RACERS];
+	struct maxmin_user users[N_RACERS] = {{0}};
 	double shares[N_RACERS];
 	for (size_t i = 0; i < n; i++) {
 		const struct op_class *const class = &cost->classes[runners[i].kind];
@@ -118,15 +108,48 @@ static void root_shares(double speeds[], const struct runner runners[], size_t n
 		speeds[i] *= users[i].ask_Bps > 0 ? shares[i] : 1;
 }
 
-/* By weights. E3 */
+/* Root and DRAM by weights, which are of capped speeds: who is held by the root is held by DRAM no sooner. E3 */
 static void weighted_shares(double speeds[], const struct runner runners[], size_t n, const struct cost *cost)
 {
-	struct maxmin_user users[N_RACERS];
+	struct maxmin_user users[N_RACERS] = {{0}};
+	double shares[N_RACERS];
+	for (size_t i = 0; i < n; i++)
+		speeds[i] = 1;
+	root_shares(speeds, runners, n, cost);
 	for (size_t i = 0; i < n; i++) {
 		const struct op_class *const class = &cost->classes[runners[i].kind];
-		users[i] = (struct maxmin_user){class->dram_Bps * runners[i].cap_frac, class->weight};
+		users[i] = (struct maxmin_user){class->dram_Bps * runners[i].cap_frac * speeds[i], class->weight / speeds[i]};
 	}
-	(void)maxmin_speeds(speeds, users, n, cost->dram_Bps / cost->ranks_per_domain);
+	(void)maxmin_speeds(shares, users, n, cost->dram_Bps / cost->ranks_per_domain);
+	for (size_t i = 0; i < n; i++)
+		speeds[i] *= users[i].ask_Bps > 0 ? shares[i] : 1;
+}
+
+/* Speeds of all runners. */
+static void shares_of(double speeds[], struct runner runners[], size_t n, const struct cost *cost)
+{
+	set_caps(runners, n, cost);
+	if (cost->hw->dram_latency_Bps > 0) {
+		latency_shares(speeds, runners, n, cost);
+		root_shares(speeds, runners, n, cost);
+	} else {
+		weighted_shares(speeds, runners, n, cost);
+	}
+	for (size_t i = 0; i < n; i++)
+		speeds[i] *= runners[i].cap_frac;
+}
+
+void lanes_speeds(double speeds[], const enum op_kind kinds[], const bool runs[], const struct cost *cost)
+{
+	struct runner runners[N_RACERS];
+	double shares[N_RACERS];
+	size_t n = 0;
+	for (enum racer racer = 0; racer < N_RACERS; racer++)
+		if (runs[racer])
+			runners[n++] = (struct runner){.racer = racer, .kind = kinds[racer]};
+	shares_of(shares, runners, n, cost);
+	for (size_t i = 0; i < n; i++)
+		speeds[runners[i].racer] = shares[i];
 }
 
 /* Until the next runner ends, which is moved to the end of the list; returns when. */
@@ -134,21 +157,12 @@ static double run(struct runner runners[], size_t n, const struct cost *cost, do
 {
 	double speeds[N_RACERS], passed_s = INFINITY;
 	size_t first = 0;
-	set_caps(runners, n, cost);
-	if (cost->hw->dram_latency_Bps > 0) {
-		latency_shares(speeds, runners, n, cost);
-		root_shares(speeds, runners, n, cost);
-	} else {
-		cap_by_root(runners, n, cost);
-		weighted_shares(speeds, runners, n, cost);
-	}
-	for (size_t i = 0; i < n; i++) {
-		speeds[i] *= runners[i].cap_frac;
+	shares_of(speeds, runners, n, cost);
+	for (size_t i = 0; i < n; i++)
 		if (runners[i].left_s / speeds[i] < passed_s) {
 			passed_s = runners[i].left_s / speeds[i];
 			first = i;
 		}
-	}
 	for (size_t i = 0; i < n; i++)
 		runners[i].left_s = fmax(0, runners[i].left_s - passed_s * speeds[i]);
 	const struct runner ended = runners[first];
@@ -190,8 +204,9 @@ static void race(struct lanes *lanes, const struct cost *cost, const struct inte
 static void pair_up(struct lanes *lanes, const struct cost *cost)
 {
 	const struct lanes alone = *lanes;
-	const double adam_frac = cap_beside(cost, RACER_ADAM), cast_frac = cap_beside(cost, RACER_CAST);
-	const double up_frac = cap_beside(cost, RACER_UP), down_frac = cap_beside(cost, RACER_DOWN);
+	const double adam_frac = cap_beside(cost, OP_CPU_ADAM, OP_CPU_DOWNSCALE),
+	             cast_frac = cap_beside(cost, OP_CPU_DOWNSCALE, OP_CPU_ADAM);
+	const double up_frac = cap_beside(cost, OP_H2D, OP_D2H), down_frac = cap_beside(cost, OP_D2H, OP_H2D);
 	lanes->cpu_s = lanes_beside_s(alone.cpu_s, adam_frac, alone.cast_s, cast_frac);
 	lanes->cast_s = lanes_beside_s(alone.cast_s, cast_frac, alone.cpu_s, adam_frac);
 	lanes->h2d_s = lanes_beside_s(alone.h2d_s, up_frac, alone.d2h_s, down_frac);

@@ -45,6 +45,9 @@ void lanes_fraction(struct lanes *lanes, const struct cost *cost, const struct w
     const struct interleave *how, double fraction, bool is_contended);
 struct lanes_limit lanes_max(const struct lanes *lanes);
 
+/* Of CPU kernel, downscale, H2D and D2H, those that run at once: what cores (E4), link (E5), PCIe root and DRAM (E3, E32) leave them of
+ * their alone speeds. kinds, runs: by lane. */
+void lanes_speeds(double speeds[], const enum op_kind kinds[], const bool runs[], const struct cost *cost);
 /* Seconds that an activity takes beside another, when each keeps only a fraction of its speed while both run and they start
  * together. E16 */
 double lanes_beside_s(double alone_s, double kept_frac, double other_alone_s, double other_kept_frac);

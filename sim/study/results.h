@@ -8,7 +8,7 @@
 #ifndef SIM_STUDY_RESULTS_H
 #define SIM_STUDY_RESULTS_H
 
-enum { RESULTS_VERSION = 4 };
-#define RESULTS_DIGEST 0xc22d894a6c877670ull
+enum { RESULTS_VERSION = 5 };
+#define RESULTS_DIGEST 0xeac9d93564e01767ull
 
 #endif
