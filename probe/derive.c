@@ -151,7 +151,7 @@ static void add_latency(struct derived *derived, double n_cpus)
 		const struct derived_corun *const row = &derived->corun[i];
 		const struct latency_cell cell = {row->first, row->second, row->first_threads, row->second_threads, row->first_alone,
 		    row->first_together, row->second_alone, row->second_together, row->ranks,
-		    derived->pcie_root_Bps / fmin(fmax(1, row->ranks), fmax(1, derived->gpus_per_pcie_root))};
+		    derived->pcie_root_Bps, derived->gpus_per_pcie_root};
 		n += latency_pair_of(&pairs[n], &cell, n_cpus, KERNEL_ADAM_BYTES(1, 0), KERNEL_DOWNSCALE_BYTES);
 	}
 	if (!latency_fit(&c, &error_frac, pairs, n))

@@ -111,7 +111,7 @@ bool latency_pair_of(
 	    .other_Bps = cell->second_alone * (other == LATENCY_DOWNSCALE ? downscale_bytes : 1),
 	    .other_frac = cell->second_together / cell->second_alone,
 	    .ranks = fmax(1, cell->ranks),
-	    .root_Bps = other < LATENCY_DOWNSCALE ? cell->root_Bps : 0};
+	    .root_Bps = other < LATENCY_DOWNSCALE ? cell->root_Bps / fmin(fmax(1, cell->ranks), fmax(1, cell->gpus_per_root)) : 0};
 	return true;
 }
 

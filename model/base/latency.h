@@ -30,7 +30,7 @@ struct latency_cell {
 	double first_threads, second_threads;
 	double first_alone, first_together, second_alone, second_together;
 	double ranks; /* that did the same at once */
-	double root_Bps; /* a rank's part of pcie_root_Bps; 0: none is known */
+	double root_Bps, gpus_per_root; /* pcie_root_Bps and its GPUs; 0 or no bound: none is known */
 };
 
 /* Two users measured alone and together: a CPU kernel of some threads, and copies or a downscale. */

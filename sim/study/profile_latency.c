@@ -30,12 +30,6 @@ static void set_value(struct hwprofile *hw, struct hw_meta *metas, size_t i, dou
 	*(double *)(void *)((char *)hw + hw_value_fields[i].offset) = value;
 }
 
-/* Of the root, for each of `ranks` that copy at once. */
-static double root_part(const struct hwprofile *hw, double ranks)
-{
-	return isfinite(hw->pcie_root_Bps) ? hw->pcie_root_Bps / fmin(fmax(1, ranks), hw->gpus_per_pcie_root) : 0;
-}
-
 void profile_fit_latency(struct hwprofile *hw, struct arena *arena)
 {
 	struct latency_pair *const pairs = arena_alloc(arena, hw->n_corun + 1, sizeof(*pairs));
@@ -46,7 +40,8 @@ void profile_fit_latency(struct hwprofile *hw, struct arena *arena)
 	for (size_t i = 0; i < hw->n_corun; i++) {
 		const struct hw_corun *const cell = &hw->corun[i];
 		const struct latency_cell row = {cell->first, cell->second, cell->first_threads, cell->second_threads, cell->first_alone,
-		    cell->first_together, cell->second_alone, cell->second_together, cell->ranks, root_part(hw, cell->ranks)};
+		    cell->first_together, cell->second_alone, cell->second_together, cell->ranks, hw->pcie_root_Bps,
+		    hw->gpus_per_pcie_root};
 		n += latency_pair_of(&pairs[n], &row, hw->hw_threads_per_rank, hw->cpu_adam_bytes_per_param,
 		    hw->cpu_downscale_bytes_per_param);
 	}

@@ -5,24 +5,10 @@
 #include "probe/cases.h"
 #include "probe/cuda_fake.h"
 #include "probe/derive.h"
+#include "tests/unit/bare_harness.h"
 #include "tests/unit/test_util.h"
 
 Suite *probe_corun_suite(void);
-
-static struct harness *harness_new(void)
-{
-	struct harness *const harness = calloc(1, sizeof *harness);
-	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
-	harness->kernels = &kernels_scalar;
-	harness->n_cpus = 16;
-	return harness;
-}
-
-static void harness_free(struct harness *harness)
-{
-	free(harness->results);
-	free(harness);
-}
 
 struct one {
 	const char *key, *label, *what, *with;

@@ -8,6 +8,7 @@
 #include "probe/clock.h"
 #include "probe/profile_write.h"
 #include "probe/stats.h"
+#include "tests/unit/bare_harness.h"
 #include "tests/unit/test_util.h"
 
 Suite *probe_measure_suite(void);
@@ -167,10 +168,7 @@ static double value_of(const struct derived *derived, const char *name)
 /* Adam of 4 to 14 threads alone, beside copies of each direction and of both. */
 static struct harness *grid_of(const struct fluid_constants *truth, const struct latency_constants *latency)
 {
-	struct harness *const harness = calloc(1, sizeof *harness);
-	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
-	harness->kernels = &kernels_scalar;
-	harness->n_cpus = 16;
+	struct harness *const harness = harness_new();
 	add_result(harness, "host_to_device_memcpy_ce", "h2d", 64 << 20, 50e9);
 	add_result(harness, "device_to_host_memcpy_ce", "d2h", 64 << 20, 50e9);
 	for (size_t i = 0; i < 2; i++) {

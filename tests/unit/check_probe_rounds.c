@@ -6,26 +6,12 @@
 #include "probe/clock.h"
 #include "probe/cuda_fake.h"
 #include "probe/rounds.h"
+#include "tests/unit/bare_harness.h"
 #include "tests/unit/test_util.h"
 
 Suite *probe_rounds_suite(void);
 
 enum { ORDER_MAX = 64 };
-
-static struct harness *harness_new(void)
-{
-	struct harness *const harness = calloc(1, sizeof *harness);
-	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
-	harness->kernels = &kernels_scalar;
-	harness->n_cpus = 16;
-	return harness;
-}
-
-static void harness_free(struct harness *harness)
-{
-	free(harness->results);
-	free(harness);
-}
 
 START_TEST(centre_is_the_mean_of_medians)
 {
