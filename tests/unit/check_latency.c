@@ -173,7 +173,7 @@ END_TEST
 
 START_TEST(cells_that_say_something)
 {
-	const struct latency_cell cell = {"cpu_adam", "duplex", 4, 0, 2e9, 1e9, 80e9, 60e9, 0, 70e9};
+	const struct latency_cell cell = {"cpu_adam", "duplex", 4, 0, 2e9, 1e9, 80e9, 60e9, 0, 70e9, 0};
 	struct latency_cell other = cell;
 	struct latency_pair pair;
 	ck_assert(latency_pair_of(&pair, &cell, 8, 28, 6));
@@ -183,6 +183,11 @@ START_TEST(cells_that_say_something)
 	assert_rel(pair.other_frac, 0.75, 1e-12);
 	ck_assert_double_eq(pair.ranks, 1);
 	ck_assert_double_eq(pair.root_Bps, 70e9);
+	other.ranks = 8;
+	other.gpus_per_root = 2;
+	ck_assert(latency_pair_of(&pair, &other, 8, 28, 6));
+	ck_assert_double_eq(pair.root_Bps, 35e9); /* of eight ranks, two behind each root */
+	other = cell;
 	other.second = "cpu_downscale";
 	other.second_threads = 5;
 	ck_assert(!latency_pair_of(&pair, &other, 8, 28, 6)); /* 9 threads on 8 */
