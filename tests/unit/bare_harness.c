@@ -3,13 +3,10 @@
 
 #include <stdlib.h>
 
-#include "probe/kernels.h"
-
 struct harness *harness_new(void)
 {
 	struct harness *const harness = calloc(1, sizeof *harness);
 	harness->results = calloc(HARNESS_RESULTS_MAX, sizeof harness->results[0]);
-	harness->kernels = &kernels_scalar;
 	harness->n_cpus = 16;
 	return harness;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * bare_harness: a harness without GPU and memory, of 16 hardware threads, to put results into by harness_record.
+ * bare_harness: a harness without GPU, memory and kernels, of 16 hardware threads, to put results into by harness_record.
  */
 #ifndef TESTS_UNIT_BARE_HARNESS_H
 #define TESTS_UNIT_BARE_HARNESS_H

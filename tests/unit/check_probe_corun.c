@@ -5,6 +5,7 @@
 #include "probe/cases.h"
 #include "probe/cuda_fake.h"
 #include "probe/derive.h"
+#include "probe/kernels.h"
 #include "tests/unit/bare_harness.h"
 #include "tests/unit/test_util.h"
 
@@ -214,6 +215,7 @@ START_TEST(gpus_copy_through_memory_of_their_own)
 	const struct probe_case *const all_cases[] = {&case_link_all_gpus, &case_contention_gpus};
 	for (size_t i = 0; i < N_ELEMENTS(all_cases); i++) {
 		struct harness *const harness = harness_new();
+		harness->kernels = &kernels_scalar;
 		topology_read(&harness->topology);
 		harness->quick = true;
 		harness->n_rounds = 1;
