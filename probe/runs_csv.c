@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probe/runs_csv.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "model/base/csv.h"
 #include "model/base/file_replace.h"
 #include "model/base/table.h"
 
@@ -132,41 +132,19 @@ int runs_csv_write_samples(const char *path, const struct update_job *job, struc
 /* ---- merging */
 
 struct merged_row {
-	const char *cells[N_RUN_COLUMNS];
+	const char *cells[N_RUN_COLUMNS]; /* of the first file that has it; arena */
 	double update_s[STATS_SAMPLES_MAX];
 	size_t n;
 	size_t n_unverified; /* of them, that nobody verified */
 	const char *exclude; /* another reason, or NULL */
+	size_t file, line; /* the last one that has it */
 };
 
 struct merged {
 	struct merged_row *rows; /* arena */
 	size_t n;
+	size_t file; /* at hand */
 };
-
-/* Cuts one line of CSV into cells (quotes doubled inside quotes; no line breaks in cells). Returns their number. */
-static size_t cut_cells(const char *cells[], size_t max, char *line)
-{
-	size_t n = 0;
-	char *from = line, *to = line;
-	line[strcspn(line, "\r\n")] = '\0';
-	while (n < max) {
-		const int quoted = *from == '"';
-		cells[n++] = to;
-		from += quoted;
-		while (*from && (quoted ? !(from[0] == '"' && from[1] != '"') : *from != ',')) {
-			from += quoted && *from == '"';
-			*to++ = *from++;
-		}
-		from += quoted && *from == '"';
-		const int more = *from == ',';
-		from += more;
-		*to++ = '\0';
-		if (!more)
-			break;
-	}
-	return n;
-}
 
 static struct merged_row *find_row(struct merged *merged, const char *const cells[])
 {
@@ -191,55 +169,105 @@ static struct merged_row *add_row(struct merged *merged, const char *const cells
 	}
 	struct merged_row *const row = &merged->rows[merged->n++];
 	*row = (struct merged_row){0};
-	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
-		row->cells[i] = arena_strdup(arena, cells[i]);
+	memcpy(row->cells, cells, sizeof row->cells);
 	return row;
 }
 
-static int merge_line(struct merged *merged, char *line, struct arena *arena, struct err *err)
+static int check_header(const struct csv *csv, struct err *err)
 {
-	const char *cells[N_RUN_COLUMNS + 1];
-	const size_t n_cells = cut_cells(cells, N_RUN_COLUMNS + 1, line);
-	double update_s;
-	if (n_cells != N_RUN_COLUMNS)
-		return err_set(err, STATUS_INPUT, "%zu columns; %d would be accepted", n_cells, (int)N_RUN_COLUMNS);
-	if (sscanf(cells[RUN_update_s], "%lf", &update_s) != 1)
-		return err_set(err, STATUS_INPUT, "update_s: '%s' is not a number", cells[RUN_update_s]);
-	struct merged_row *row = find_row(merged, cells);
-	if (!row)
-		row = add_row(merged, cells, arena);
-	if (row->n == STATS_SAMPLES_MAX)
-		return err_set(err, STATUS_INPUT, "more than %d rows of one point", (int)STATS_SAMPLES_MAX);
-	row->update_s[row->n++] = update_s;
-	if (strcmp(cells[RUN_exclude], not_verified) == 0)
-		row->n_unverified++;
-	else if (cells[RUN_exclude][0])
-		row->exclude = arena_strdup(arena, cells[RUN_exclude]);
+	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
+		if (i >= csv->n_cells || strcmp(csv->cells[i], run_columns[i].key) != 0)
+			return err_set(err, STATUS_INPUT,
+			    "not a file of dos-probe update: column %zu is '%s'; '%s' would be accepted", i + 1,
+			    i < csv->n_cells ? csv->cells[i] : "", run_columns[i].key);
+	if (csv->n_cells > N_RUN_COLUMNS)
+		return err_set(err, STATUS_INPUT, "%zu columns; %d would be accepted", csv->n_cells, (int)N_RUN_COLUMNS);
 	return 0;
 }
 
-static int merge_file(struct merged *merged, const char *path, struct arena *arena, struct err *err)
+/* As `dos validate` judges a row of an update alone. */
+static int check_cells(double *update_s, const struct csv *csv, struct err *err)
 {
-	FILE *const file = fopen(path, "r");
-	char line[4096];
-	int rc = 0;
-	size_t number = 1;
-	if (!file)
-		return err_set(err, STATUS_INPUT, "%s: %s", path, strerror(errno));
-	for (; rc == 0 && fgets(line, sizeof line, file); number++) {
-		if (number > 1 && line[strspn(line, "\r\n")])
-			rc = merge_line(merged, line, arena, err);
-		else if (number == 1 && strncmp(line, "id,hw,model,", 12) != 0)
-			rc =
-			    err_set(err, STATUS_INPUT, "not a file of validation rows: it does not begin with id,hw,model");
-		if (rc)
-			rc = err_wrap(err, "%s:%zu", path, number);
+	static const enum run_column needed[] = {RUN_id, RUN_hw, RUN_policy},
+				     counts[] = {RUN_gpus, RUN_subgroup, RUN_n_subgroups, RUN_threads};
+	double count;
+	if (csv->n_cells != N_RUN_COLUMNS)
+		return err_set(err, STATUS_INPUT, "%zu columns; %d would be accepted", csv->n_cells, (int)N_RUN_COLUMNS);
+	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+		if (!csv->cells[needed[i]][0])
+			return err_set(err, STATUS_INPUT, "%s: is empty", run_columns[needed[i]].key);
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+		if (csv_count(&count, csv->cells[counts[i]], err))
+			return err_wrap(err, "%s", run_columns[counts[i]].key);
+	return csv_measured(update_s, UNIT_SECONDS, csv->cells[RUN_update_s], err) ? err_wrap(err, "update_s") : 0;
+}
+
+static int merge_record(struct merged *merged, const struct csv *csv, struct arena *arena, struct err *err)
+{
+	double update_s;
+	const int rc = check_cells(&update_s, csv, err);
+	if (rc)
+		return rc;
+	struct merged_row *row = find_row(merged, csv->cells);
+	if (!row)
+		row = add_row(merged, csv->cells, arena);
+	else if (row->file == merged->file)
+		return err_set(err, STATUS_INPUT, "this point is that of line %zu too; once a file would be accepted", row->line);
+	if (row->n == STATS_SAMPLES_MAX)
+		return err_set(err, STATUS_INPUT, "more than %d rows of one point", (int)STATS_SAMPLES_MAX);
+	row->file = merged->file;
+	row->line = csv->line;
+	row->update_s[row->n++] = update_s;
+	if (strcmp(csv->cells[RUN_exclude], not_verified) == 0)
+		row->n_unverified++;
+	else if (csv->cells[RUN_exclude][0])
+		row->exclude = csv->cells[RUN_exclude];
+	return 0;
+}
+
+static int merge_text(
+    struct merged *merged, const char *name, const char *text, size_t n_bytes, struct arena *arena, struct err *err)
+{
+	struct csv csv;
+	bool has_record;
+	size_t n_rows = 0;
+	csv_init(&csv, name, text, n_bytes);
+	if (csv_read(&has_record, &csv, arena, err))
+		return err->code;
+	if (!has_record)
+		return err_set(err, STATUS_INPUT, "%s: empty; a file of dos-probe update would be accepted", name);
+	if (check_header(&csv, err))
+		return err_wrap(err, "%s:%zu", name, csv.line);
+	for (;; n_rows++) {
+		if (csv_read(&has_record, &csv, arena, err))
+			return err->code;
+		if (!has_record)
+			break;
+		if (merge_record(merged, &csv, arena, err))
+			return err_wrap(err, "%s:%zu", name, csv.line);
 	}
-	if (rc == 0 && (ferror(file) || number == 1))
-		rc = err_set(err, STATUS_INPUT, "%s: %s; a file of validation rows would be accepted", path,
-		    ferror(file) ? strerror(errno) : "empty");
-	fclose(file);
-	return rc;
+	if (n_rows == 0)
+		return err_set(err, STATUS_INPUT, "%s: no rows; one a point would be accepted below the names of the columns", name);
+	return 0;
+}
+
+/* A file that is there twice would count its process twice, whatever its names are. */
+static int merge_files(struct merged *merged, const char *const paths[], size_t n_paths, struct arena *arena, struct err *err)
+{
+	const char **const texts = arena_alloc(arena, n_paths, sizeof *texts);
+	for (size_t i = 0; i < n_paths; i++) {
+		size_t n_bytes;
+		merged->file = i;
+		if (csv_read_file(&texts[i], &n_bytes, paths[i], arena, err))
+			return err->code;
+		for (size_t before = 0; before < i; before++)
+			if (strcmp(texts[before], texts[i]) == 0)
+				return err_set(err, STATUS_INPUT, "%s: the same as %s; each process once would be accepted",
+				    paths[i], paths[before]);
+		if (merge_text(merged, paths[i], texts[i], n_bytes, arena, err))
+			return err->code;
+	}
+	return 0;
 }
 
 static const char *merged_exclusion(const struct merged_row *row)
@@ -260,9 +288,7 @@ static const char *merged_source(const struct merged_row *row, const struct stat
 int runs_csv_merge(const char *out_path, const char *const paths[], size_t n_paths, struct arena *arena, struct err *err)
 {
 	struct merged merged = {0};
-	int rc = 0;
-	for (size_t i = 0; i < n_paths && rc == 0; i++)
-		rc = merge_file(&merged, paths[i], arena, err);
+	int rc = merge_files(&merged, paths, n_paths, arena, err);
 	if (rc)
 		return rc;
 	struct table *const table = table_new(run_columns, N_RUN_COLUMNS);

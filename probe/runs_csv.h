@@ -25,7 +25,8 @@ int runs_csv_write_samples(const char *path, const struct update_job *job, struc
 
 /* Rows of the same hw, policy, subgroup, n_subgroups, threads and gpus of several files become one: median of their update_s,
  * with count and range in `source`; excluded if any is, or if none is verified. Ids are counted anew, in the order of first
- * appearance. STATUS_INPUT, STATUS_ENV. */
+ * appearance. STATUS_INPUT (file:line) for what `dos validate` refuses too, a file without rows or twice the same, a point twice in
+ * a file; STATUS_ENV. */
 int runs_csv_merge(
     const char *out_path, const char *const paths[], size_t n_paths, struct arena *arena, struct err *err) MUST_CHECK;
 

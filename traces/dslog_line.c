@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/base/units.h"
 #include "traces/dslog.h"
 
 static const struct {
@@ -31,7 +32,7 @@ static int64_t ms_ns(const char *text, const char **end)
 	const double ms = strtod(text, &after);
 
 	*end = after;
-	return after != text && ms >= 0 && ms < 1e12 ? llround(ms * 1e6) : -1;
+	return after != text && ms >= 0 && ms <= 1e3 * units_measured_s.max ? llround(ms * 1e6) : -1;
 }
 
 static void take(struct dslog_times *times, const char *name, size_t n, int64_t ns)

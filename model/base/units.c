@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct units_range units_measured_s = {1e-9, 1e9}, units_measured_bytes = {1, 1e18};
+
 enum { NUMBER_MAX = 64 };
 
 /* What may follow the number, and how values are shown. */

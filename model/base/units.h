@@ -27,6 +27,12 @@ enum unit {
  * (STATUS_USAGE). */
 int units_parse(double *value, enum unit unit, const char *text, struct err *err) MUST_CHECK;
 
+/* What a measured time or amount of memory may be: no recording's clock is finer than 1 ns, and 1e9 s are 30 years. */
+struct units_range {
+	double min, max;
+};
+extern const struct units_range units_measured_s, units_measured_bytes;
+
 enum { UNITS_TEXT_MAX = 32 };
 /* Prints for people: "1.30 s", "850 ms", "55.0 GB/s" (decimal), "80.0 GiB" (binary for capacity), "100 M", "12.5 %".
  * Returns text. */

@@ -6,7 +6,7 @@
 
 #include "model/base/file_text.h"
 #include "model/base/shipped.h"
-#include "sim/study/csv.h"
+#include "model/base/csv.h"
 
 static const struct shipped sets = {.folder = "traces/recorded", .suffix = ".csv", .what = "set of recorded runs"};
 
@@ -16,7 +16,7 @@ const char *const quantity_names[QUANTITY_N + 1] = {
 #undef QUANTITY_NAME
     NULL};
 
-enum column_kind { COLUMN_TEXT, COLUMN_COUNT, COLUMN_MEASURED, COLUMN_ON_OFF };
+enum column_kind { COLUMN_TEXT, COLUMN_COUNT, COLUMN_TIME, COLUMN_BYTES, COLUMN_ON_OFF };
 
 /* A column is a member of struct row. */
 static const struct column {
@@ -48,13 +48,13 @@ static const struct column {
     {"subgroup", COLUMN_COUNT, AT(batch.subgroup_params), false},
     {"n_subgroups", COLUMN_COUNT, AT(batch.n_subgroups), false},
     {"threads", COLUMN_COUNT, AT(threads), false},
-    {"forward_s", COLUMN_MEASURED, MEASURED(FORWARD), false},
-    {"backward_s", COLUMN_MEASURED, MEASURED(BACKWARD), false},
-    {"update_s", COLUMN_MEASURED, MEASURED(UPDATE), false},
-    {"other_s", COLUMN_MEASURED, AT(other_s), false},
-    {"iteration_s", COLUMN_MEASURED, MEASURED(ITERATION), false},
-    {"gpu_peak_bytes", COLUMN_MEASURED, MEASURED(GPU_PEAK), false},
-    {"host_peak_bytes", COLUMN_MEASURED, MEASURED(HOST_PEAK), false},
+    {"forward_s", COLUMN_TIME, MEASURED(FORWARD), false},
+    {"backward_s", COLUMN_TIME, MEASURED(BACKWARD), false},
+    {"update_s", COLUMN_TIME, MEASURED(UPDATE), false},
+    {"other_s", COLUMN_TIME, AT(other_s), false},
+    {"iteration_s", COLUMN_TIME, MEASURED(ITERATION), false},
+    {"gpu_peak_bytes", COLUMN_BYTES, MEASURED(GPU_PEAK), false},
+    {"host_peak_bytes", COLUMN_BYTES, MEASURED(HOST_PEAK), false},
     {"exclude", COLUMN_TEXT, AT(exclude), false},
     {"source", COLUMN_TEXT, AT(source), false},
 #undef MEASURED
@@ -117,17 +117,24 @@ static int read_header(struct header *header, struct csv *csv, struct arena *are
 
 /* ---- rows */
 
+/* Nothing else in an iteration than its phases: a time of 0. */
+static bool is_no_time(const struct column *column, const char *text)
+{
+	double value;
+	struct err err = {0};
+
+	return column->offset == offsetof(struct row, other_s) && units_parse(&value, UNIT_NONE, text, &err) == 0 && value == 0;
+}
+
 static int read_number(double *value, const struct column *column, const char *text, struct err *err)
 {
-	const bool is_other = strcmp(column->name, "other_s") == 0;
-
-	if (units_parse(value, UNIT_NONE, text, err))
-		return STATUS_INPUT;
-	if (*value <= 0 && !is_other)
-		return err_set(err, STATUS_INPUT, "'%s': a number above 0 would be accepted", text);
-	if (column->kind == COLUMN_COUNT && *value != floor(*value))
-		return err_set(err, STATUS_INPUT, "'%s' is not a whole number", text);
-	return 0;
+	if (is_no_time(column, text)) {
+		*value = 0;
+		return 0;
+	}
+	if (column->kind == COLUMN_COUNT)
+		return csv_count(value, text, err);
+	return csv_measured(value, column->kind == COLUMN_BYTES ? UNIT_BYTES : UNIT_SECONDS, text, err);
 }
 
 static int read_member(struct row *row, const struct column *column, const char *text, struct err *err)
@@ -144,7 +151,8 @@ static int read_member(struct row *row, const struct column *column, const char 
 		*(bool *)member = strcmp(text, "on") == 0;
 		return 0;
 	case COLUMN_COUNT:
-	case COLUMN_MEASURED: break;
+	case COLUMN_TIME:
+	case COLUMN_BYTES: break;
 	}
 	return read_number(member, column, text, err);
 }

@@ -3,7 +3,7 @@
  * rows: recorded runs, one a line of a CSV file (RFC 4180): what ran, and what was measured. Columns: DESIGN "Files", in any
  * order; a column that is not known is an error, one that is absent is empty.
  *
- * Invariant: ids are unique; measured values are positive (other_s: not negative) or NAN; a row has a model, a shape or
+ * Invariant: ids are unique; measured values are in their range of units.h (other_s: or 0) or NAN; a row has a model, a shape or
  * n_subgroups. Whether its policy and shape make sense is judged when it is predicted.
  */
 #ifndef SIM_STUDY_ROWS_H

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "sim/study/csv.h"
+#include "model/base/csv.h"
 #include "tests/unit/test_util.h"
 
 Suite *rows_suite(void);
@@ -91,7 +91,12 @@ static const struct bad {
     {"id,hw,policy,layers\na,m,dos,3\n", "t.csv:2: layers: a shape needs"},
     {"id,hw,model,policy,gpus\na,m,7b,dos,x\n", "t.csv:2: gpus: 'x' is not a number"},
     {"id,hw,model,policy,gpus\na,m,7b,dos,1.5\n", "t.csv:2: gpus: '1.5' is not a whole number"},
-    {"id,hw,model,policy,update_s\na,m,7b,dos,0\n", "t.csv:2: update_s: '0': a number above 0"},
+    {"id,hw,model,policy,update_s\na,m,7b,dos,0\n", "t.csv:2: update_s: '0': 1e-09 to 1e+09 seconds would be accepted"},
+    {"id,hw,model,policy,forward_s\na,m,7b,dos,1e-300\n", "t.csv:2: forward_s: '1e-300': 1e-09 to 1e+09 seconds"},
+    {"id,hw,model,policy,iteration_s\na,m,7b,dos,1e300\n", "t.csv:2: iteration_s: '1e300': 1e-09 to 1e+09 seconds"},
+    {"id,hw,model,policy,other_s\na,m,7b,dos,1e-300\n", "t.csv:2: other_s: '1e-300': 1e-09 to 1e+09 seconds"},
+    {"id,hw,model,policy,gpu_peak_bytes\na,m,7b,dos,1e300\n", "t.csv:2: gpu_peak_bytes: '1e300': 1 to 1e+18 bytes"},
+    {"id,hw,model,policy,gpus\na,m,7b,dos,0\n", "t.csv:2: gpus: '0': a number above 0"},
     {"id,hw,model,policy,update_s\na,m,7b,dos,nan\n", "t.csv:2: update_s: 'nan' is not a number"},
     {"id,hw,model,policy,checkpointing\na,m,7b,dos,yes\n", "t.csv:2: checkpointing: 'yes' is not on or off"},
     {"id,hw,model,policy\na,m,7b,dos\nb,m,7b,dos\na,m,7b,dos\n", "t.csv:4: id: 'a' is that of line 2 too"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/study/csv.h"
+#include "model/base/csv.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,4 +107,30 @@ int csv_read_file(const char **text, size_t *n_bytes, const char *path, struct a
 		*text = arena_strdup(arena, bytes);
 	free(bytes);
 	return is_binary ? err_set(err, STATUS_INPUT, "%s: is no text", file_text_name(path)) : 0;
+}
+
+/* ---- numbers of recorded runs */
+
+int csv_count(double *value, const char *text, struct err *err)
+{
+	if (units_parse(value, UNIT_NONE, text, err))
+		return err->code = STATUS_INPUT;
+	if (*value <= 0)
+		return err_set(err, STATUS_INPUT, "'%s': a number above 0 would be accepted", text);
+	if (*value != floor(*value))
+		return err_set(err, STATUS_INPUT, "'%s' is not a whole number", text);
+	return 0;
+}
+
+int csv_measured(double *value, enum unit unit, const char *text, struct err *err)
+{
+	const bool is_bytes = unit == UNIT_BYTES;
+	const struct units_range *const range = is_bytes ? &units_measured_bytes : &units_measured_s;
+
+	if (units_parse(value, UNIT_NONE, text, err))
+		return err->code = STATUS_INPUT;
+	if (*value < range->min || *value > range->max)
+		return err_set(err, STATUS_INPUT, "'%s': %g to %g %s would be accepted", text, range->min, range->max,
+		    is_bytes ? "bytes" : "seconds");
+	return 0;
 }
