@@ -60,13 +60,15 @@ static const struct table_column show_columns[] = {
     {"source", NULL, UNIT_NONE},
 };
 
-/* Numbers as people read them, or as programs do. */
+/* Numbers as people read them, or as programs do. A rate or an amount of memory that nothing limits is infinite. */
 static void show_number(struct table *table, enum format format, enum unit unit, double value)
 {
 	char text[UNITS_TEXT_MAX];
 
 	if (format != FORMAT_TABLE || isnan(value))
 		table_number(table, value);
+	else if (isinf(value))
+		table_text(table, "no limit");
 	else
 		table_text(table, units_print(text, unit, value));
 }
@@ -169,52 +171,6 @@ static int show(FILE *out, const struct profile_call *call, struct arena *arena,
 	return code;
 }
 
-/* ---- check */
-
-static const struct table_column check_columns[] = {
-    {"file", NULL, UNIT_NONE},
-    {"hw", NULL, UNIT_NONE},
-    {"n_measured", "measured", UNIT_NONE},
-    {"n_fitted", "fitted", UNIT_NONE},
-    {"n_datasheet", "data sheet", UNIT_NONE},
-    {"n_assumed", "assumed", UNIT_NONE},
-    {"n_default", "default", UNIT_NONE},
-    {"n_fitted_on", "rows of fit", UNIT_NONE},
-    {"complete", NULL, UNIT_NONE},
-};
-
-static int check(FILE *out, const struct profile_call *call, struct arena *arena, struct err *err)
-{
-	const struct opt_list *const files = call->files;
-	const enum format format = call->format;
-	static const enum hw_kind kinds[] = {HW_KIND_MEASURED, HW_KIND_FITTED, HW_KIND_DATASHEET, HW_KIND_ASSUMED, HW_KIND_DEFAULT};
-	struct table *const table = table_new(check_columns, sizeof(check_columns) / sizeof(check_columns[0]));
-	int code = 0;
-
-	for (size_t i = 0; !code && i < files->n; i++) {
-		struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
-		code = hwprofile_load(hw, files->items[i], arena, err);
-		if (code)
-			break;
-		table_text(table, files->items[i]);
-		table_text(table, hw->name);
-		for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
-			long long n = 0;
-			for (size_t v = 0; v < hw_n_value_fields; v++)
-				n += hw->value_meta[v].kind == kinds[kind];
-			for (size_t c = 0; c < hw_n_curve_fields; c++)
-				n += hw->curve_meta[c].kind == kinds[kind];
-			table_integer(table, n);
-		}
-		table_integer(table, (long long)hw->n_fitted_on);
-		table_text(table, hw->complete ? "yes" : "no");
-	}
-	if (table_n_rows(table) > 0)
-		table_print(table, format, out);
-	table_free(table);
-	return code;
-}
-
 /* ---- diff */
 
 static const struct table_column diff_columns[] = {
@@ -241,7 +197,7 @@ static void diff_row(struct table *table, enum format format, const char *name, 
 	table_number(table, x);
 	show_number(table, format, unit, a);
 	show_number(table, format, unit, b);
-	table_number(table, isfinite(b / a - 1) ? b / a - 1 : NAN);
+	table_number(table, isfinite(a) && isfinite(b / a - 1) ? b / a - 1 : NAN);
 	table_text(table, intervals);
 }
 
@@ -306,7 +262,7 @@ static int diff(FILE *out, const struct profile_call *call, struct arena *arena,
 static const struct verb {
 	const char *name;
 	int (*run)(FILE *out, const struct profile_call *call, struct arena *arena, struct err *err);
-} verbs[] = {{"show", show}, {"check", check}, {"diff", diff}, {"merge", profile_call_merge}};
+} verbs[] = {{"show", show}, {"check", profile_call_check}, {"diff", diff}, {"merge", profile_call_merge}};
 enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
 /* NULL: *err says what would be accepted. */
@@ -383,7 +339,7 @@ int command_profile(int argc, char **argv, struct err *err)
 		code = verb ? 0 : err->code;
 		if (verb && params.name && verb->run != profile_call_merge)
 			code = err_set(err, STATUS_USAGE, "profile %s: --name belongs to merge", verb->name);
-		const struct profile_call call = {(enum format)c.format, params.name, command_text(argc, argv, &arena), &files};
+		const struct profile_call call = {(enum format)c.format, params.name, command_text(argc, argv, &arena), &files, &c};
 		if (verb && !code)
 			code = run_verb(verb, &call, c.output, &arena, err);
 	}

@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "sim/study/profile_latency.h"
-
-/* What every step needs; all borrowed. */
-struct merge {
-	struct hwprofile *merged;
-	const struct profile_part *parts;
-	size_t n_parts;
-	double *numbers; /* [n_parts], of the quantity at hand */
-	struct arena *arena;
-	struct err *err;
-};
+#include "sim/study/profile_merge_parts.h"
 
 static double number_at(const struct hwprofile *hw, size_t offset)
 {
@@ -37,28 +28,15 @@ static struct curve *merged_curve(const struct merge *m, size_t offset)
 	return (struct curve *)(void *)((char *)m->merged + offset);
 }
 
-static int differs_in(const struct merge *m, size_t part, const char *what, const char *detail)
-{
-	return err_set(m->err, STATUS_NO, "%s and %s differ in %s%s: not one machine in one state", m->parts[0].file,
-	    m->parts[part].file, what, detail);
-}
-
-static int differs_number(const struct merge *m, size_t part, const char *what, double first, double other)
-{
-	return differs_in(m, part, what, arena_printf(m->arena, ", %.10g and %.10g", first, other));
-}
-
 static int compare_doubles(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
 }
 
-/* Sorts m->numbers. */
-static double joined(const struct merge *m)
+/* Sorts the first n of m->numbers. */
+static double joined(const struct merge *m, size_t n)
 {
-	const size_t n = m->n_parts;
-
 	qsort(m->numbers, n, sizeof(*m->numbers), compare_doubles);
 	return n % 2 ? m->numbers[n / 2] : sqrt(m->numbers[n / 2 - 1] * m->numbers[n / 2]);
 }
@@ -84,6 +62,14 @@ static const char *join_texts(const struct merge *m, const char *(*text_of)(cons
 			all = arena_printf(m->arena, "%s%s%s", all, *all ? "; " : "", text);
 	}
 	return all;
+}
+
+/* The same, with how many of the parts it is from when not all give it. */
+static const char *join_sources(const struct merge *m, const char *(*text_of)(const struct hwprofile *hw, size_t i), size_t i, size_t n_given)
+{
+	const char *const all = join_texts(m, text_of, i);
+
+	return n_given == m->n_parts ? all : arena_printf(m->arena, "%s%sin %zu of %zu files", all, *all ? "; " : "", n_given, m->n_parts);
 }
 
 static const char *value_source(const struct hwprofile *hw, size_t i)
@@ -130,25 +116,52 @@ static void join_value(struct hw_meta *meta, const struct merge *m, size_t i)
 {
 	const size_t offset = hw_value_fields[i].offset;
 	double lo = INFINITY, hi = -INFINITY;
+	size_t n = 0;
 
 	for (size_t part = 0; part < m->n_parts; part++) {
 		const struct hw_meta *const from = &m->parts[part].hw->value_meta[i];
 		const double value = number_at(m->parts[part].hw, offset);
-		m->numbers[part] = value;
+		if (from->kind == HW_KIND_DEFAULT)
+			continue;
+		m->numbers[n++] = value;
 		lo = fmin(lo, isnan(from->lo) ? value : from->lo);
 		hi = fmax(hi, isnan(from->hi) ? value : from->hi);
 	}
-	set_number(m->merged, offset, joined(m));
+	set_number(m->merged, offset, joined(m, n));
 	*meta = (struct hw_meta){.kind = meta->kind, .lo = lo < hi ? lo : NAN, .hi = lo < hi ? hi : NAN,
-	    .source = join_texts(m, value_source, i)};
+	    .source = join_sources(m, value_source, i, n)};
 	join_samples(meta, m, i);
 }
 
 static int merge_kind(const struct merge *m, size_t part, const char *name, enum hw_kind first, enum hw_kind other)
 {
-	if (first == other)
+	if (first == other || other == HW_KIND_DEFAULT)
 		return 0;
-	return differs_in(m, part, name, arena_printf(m->arena, ", %s and %s", hw_kind_names[first], hw_kind_names[other]));
+	return profile_merge_differs(m, part, name, arena_printf(m->arena, ", %s and %s", hw_kind_names[first], hw_kind_names[other]));
+}
+
+/* Of the parts that give it: what a file does not give, it does not know. */
+static int merge_value(struct hw_meta *meta, const struct merge *all, size_t i)
+{
+	const struct hw_field *const field = &hw_value_fields[i];
+	struct merge m = *all;
+
+	while (m.first + 1 < m.n_parts && m.parts[m.first].hw->value_meta[i].kind == HW_KIND_DEFAULT)
+		m.first++;
+	const double first = number_at(m.parts[m.first].hw, field->offset);
+	*meta = m.parts[m.first].hw->value_meta[i];
+	set_number(m.merged, field->offset, first);
+	for (size_t part = m.first + 1; part < m.n_parts; part++) {
+		const struct hwprofile *const other = m.parts[part].hw;
+		const enum hw_kind kind = other->value_meta[i].kind;
+		if (merge_kind(&m, part, field->name, meta->kind, kind))
+			return m.err->code;
+		if (kind != HW_KIND_DEFAULT && !is_joined(kind) && number_at(other, field->offset) != first)
+			return profile_merge_differs_number(&m, part, field->name, first, number_at(other, field->offset));
+	}
+	if (is_joined(meta->kind))
+		join_value(meta, &m, i);
+	return 0;
 }
 
 static int merge_values(const struct merge *m)
@@ -156,20 +169,9 @@ static int merge_values(const struct merge *m)
 	struct hw_meta *const metas = arena_alloc(m->arena, hw_n_value_fields, sizeof(*metas));
 
 	m->merged->value_meta = metas;
-	for (size_t i = 0; i < hw_n_value_fields; i++) {
-		const struct hw_field *const field = &hw_value_fields[i];
-		const double first = number_at(m->parts[0].hw, field->offset);
-		metas[i] = m->parts[0].hw->value_meta[i];
-		for (size_t part = 1; part < m->n_parts; part++) {
-			const struct hwprofile *const other = m->parts[part].hw;
-			if (merge_kind(m, part, field->name, metas[i].kind, other->value_meta[i].kind))
-				return m->err->code;
-			if (!is_joined(metas[i].kind) && number_at(other, field->offset) != first)
-				return differs_number(m, part, field->name, first, number_at(other, field->offset));
-		}
-		if (is_joined(metas[i].kind))
-			join_value(&metas[i], m, i);
-	}
+	for (size_t i = 0; i < hw_n_value_fields; i++)
+		if (merge_value(&metas[i], m, i))
+			return m->err->code;
 	return 0;
 }
 
@@ -190,61 +192,77 @@ static void join_curve(struct hw_meta *meta, const struct merge *m, size_t i)
 	const size_t offset = hw_curve_fields[i].offset;
 	struct curve *const all = merged_curve(m, offset);
 	double lo = 1, hi = 1;
+	size_t n = 0;
 
 	for (size_t point = 0; point < all->n_points; point++) {
+		n = 0;
 		for (size_t part = 0; part < m->n_parts; part++)
-			m->numbers[part] = curve_at(m->parts[part].hw, offset)->rate[point];
-		all->rate[point] = joined(m);
+			if (m->parts[part].hw->curve_meta[i].kind != HW_KIND_DEFAULT)
+				m->numbers[n++] = curve_at(m->parts[part].hw, offset)->rate[point];
+		all->rate[point] = joined(m, n);
 	}
-	for (size_t part = 0; part < m->n_parts && all->n_points > 0; part++) {
+	for (size_t part = 0; part < m->n_parts && n > 0; part++) {
 		const struct hw_meta *const from = &m->parts[part].hw->curve_meta[i];
+		if (from->kind == HW_KIND_DEFAULT)
+			continue;
 		const double factor = curve_factor(curve_at(m->parts[part].hw, offset), all);
 		lo = fmin(lo, factor * (isnan(from->lo) ? 1 : from->lo));
 		hi = fmax(hi, factor * (isnan(from->hi) ? 1 : from->hi));
 	}
 	meta->lo = lo < hi ? lo : NAN;
 	meta->hi = lo < hi ? hi : NAN;
-	meta->source = join_texts(m, curve_source, i);
+	meta->source = join_sources(m, curve_source, i, n);
 }
 
 static int check_points(const struct merge *m, size_t part, const struct hw_curve_field *field, bool same_rates)
 {
-	const struct curve *const first = curve_at(m->parts[0].hw, field->offset);
+	const struct curve *const first = curve_at(m->parts[m->first].hw, field->offset);
 	const struct curve *const other = curve_at(m->parts[part].hw, field->offset);
 
 	if (first->n_points != other->n_points)
-		return differs_number(m, part, arena_printf(m->arena, "the number of points of %s", field->name),
+		return profile_merge_differs_number(m, part, arena_printf(m->arena, "the number of points of %s", field->name),
 		    (double)first->n_points, (double)other->n_points);
 	for (size_t i = 0; i < first->n_points; i++) {
 		if (first->x[i] != other->x[i])
-			return differs_number(m, part, arena_printf(m->arena, "the points of %s", field->name), first->x[i], other->x[i]);
+			return profile_merge_differs_number(m, part, arena_printf(m->arena, "the points of %s", field->name), first->x[i], other->x[i]);
 		if (same_rates && first->rate[i] != other->rate[i])
-			return differs_number(m, part, arena_printf(m->arena, "%s at %.10g", field->name, first->x[i]), first->rate[i],
+			return profile_merge_differs_number(m, part, arena_printf(m->arena, "%s at %.10g", field->name, first->x[i]), first->rate[i],
 			    other->rate[i]);
 	}
 	return 0;
 }
 
-/* A curve that no file gives is filled from the joined others, as a reader would. */
+/* As a value. One that no file gives is filled from the joined others, as a reader would. */
+static int merge_curve(struct hw_meta *meta, const struct merge *all, size_t i)
+{
+	const struct hw_curve_field *const field = &hw_curve_fields[i];
+	struct merge m = *all;
+
+	while (m.first + 1 < m.n_parts && m.parts[m.first].hw->curve_meta[i].kind == HW_KIND_DEFAULT)
+		m.first++;
+	*meta = m.parts[m.first].hw->curve_meta[i];
+	*merged_curve(&m, field->offset) = *curve_at(m.parts[m.first].hw, field->offset);
+	for (size_t part = m.first + 1; part < m.n_parts; part++) {
+		const enum hw_kind other = m.parts[part].hw->curve_meta[i].kind;
+		if (merge_kind(&m, part, field->name, meta->kind, other) ||
+		    (other != HW_KIND_DEFAULT && check_points(&m, part, field, !is_joined(other))))
+			return m.err->code;
+	}
+	if (is_joined(meta->kind))
+		join_curve(meta, &m, i);
+	else if (meta->kind == HW_KIND_DEFAULT)
+		merged_curve(&m, field->offset)->n_points = 0;
+	return 0;
+}
+
 static int merge_curves(const struct merge *m)
 {
 	struct hw_meta *const metas = arena_alloc(m->arena, hw_n_curve_fields, sizeof(*metas));
 
 	m->merged->curve_meta = metas;
-	for (size_t i = 0; i < hw_n_curve_fields; i++) {
-		const struct hw_curve_field *const field = &hw_curve_fields[i];
-		metas[i] = m->parts[0].hw->curve_meta[i];
-		for (size_t part = 1; part < m->n_parts; part++) {
-			const enum hw_kind other = m->parts[part].hw->curve_meta[i].kind;
-			if (merge_kind(m, part, field->name, metas[i].kind, other) ||
-			    (other != HW_KIND_DEFAULT && check_points(m, part, field, !is_joined(other))))
-				return m->err->code;
-		}
-		if (is_joined(metas[i].kind))
-			join_curve(&metas[i], m, i);
-		else if (metas[i].kind == HW_KIND_DEFAULT)
-			merged_curve(m, field->offset)->n_points = 0;
-	}
+	for (size_t i = 0; i < hw_n_curve_fields; i++)
+		if (merge_curve(&metas[i], m, i))
+			return m->err->code;
 	hwprofile_fill_curves(m->merged);
 	return 0;
 }
@@ -258,7 +276,7 @@ static int check_cell(const struct merge *m, size_t part, size_t i)
 	if (strcmp(a->first, b->first) == 0 && strcmp(a->second, b->second) == 0 && a->first_threads == b->first_threads &&
 	    a->second_threads == b->second_threads && a->ranks == b->ranks)
 		return 0;
-	return differs_in(m, part, "the co-run grid",
+	return profile_merge_differs(m, part, "the co-run grid",
 	    arena_printf(m->arena, ", %s (%.0f) x %s (%.0f) and %s (%.0f) x %s (%.0f) as cell %zu", a->first, a->first_threads, a->second,
 		a->second_threads, b->first, b->first_threads, b->second, b->second_threads, i + 1));
 }
@@ -270,7 +288,7 @@ static int merge_corun(const struct merge *m)
 
 	for (size_t part = 1; part < m->n_parts; part++)
 		if (m->parts[part].hw->n_corun != m->merged->n_corun)
-			return differs_number(m, part, "the number of co-run cells", (double)m->merged->n_corun,
+			return profile_merge_differs_number(m, part, "the number of co-run cells", (double)m->merged->n_corun,
 			    (double)m->parts[part].hw->n_corun);
 	for (size_t i = 0; i < m->merged->n_corun; i++) {
 		for (size_t part = 1; part < m->n_parts; part++)
@@ -279,54 +297,13 @@ static int merge_corun(const struct merge *m)
 		for (size_t j = 0; j < sizeof(offsets) / sizeof(offsets[0]); j++) {
 			for (size_t part = 0; part < m->n_parts; part++)
 				m->numbers[part] = *(const double *)(const void *)((const char *)&m->parts[part].hw->corun[i] + offsets[j]);
-			*(double *)(void *)((char *)&m->merged->corun[i] + offsets[j]) = joined(m);
+			*(double *)(void *)((char *)&m->merged->corun[i] + offsets[j]) = joined(m, m->n_parts);
 		}
 	}
 	return 0;
 }
 
-/* ---- what must agree, and where it comes from */
-
-static int check_text(const struct merge *m, size_t part, const char *what, const char *first, const char *other)
-{
-	return strcmp(first, other) == 0 ? 0 : differs_in(m, part, what, arena_printf(m->arena, ", '%s' and '%s'", first, other));
-}
-
-static int check_fitted_on(const struct merge *m, size_t part)
-{
-	const struct hwprofile *const first = m->parts[0].hw, *const other = m->parts[part].hw;
-	int code = first->n_fitted_on == other->n_fitted_on ? 0
-	    : differs_number(m, part, "the number of rows fitted on", (double)first->n_fitted_on, (double)other->n_fitted_on);
-
-	for (size_t i = 0; !code && i < first->n_fitted_on; i++)
-		code = check_text(m, part, "the rows fitted on", first->fitted_on[i], other->fitted_on[i]);
-	return code;
-}
-
-static int check_same(const struct merge *m, bool is_renamed)
-{
-	const struct hwprofile *const first = m->parts[0].hw;
-	int code = 0;
-
-	for (size_t part = 1; !code && part < m->n_parts; part++) {
-		const struct hwprofile *const other = m->parts[part].hw;
-		if (!is_renamed)
-			code = check_text(m, part, "name", first->name, other->name);
-		if (!code)
-			code = check_text(m, part, "summary", first->summary, other->summary);
-		if (!code)
-			code = check_text(m, part, "tool", first->provenance.tool, other->provenance.tool);
-		if (!code)
-			code = check_text(m, part, "machine", first->provenance.machine, other->provenance.machine);
-		for (size_t i = 0; !code && i < hw_n_node_fields; i++) {
-			const double a = number_at(first, hw_node_fields[i].offset), b = number_at(other, hw_node_fields[i].offset);
-			code = a == b ? 0 : differs_number(m, part, hw_node_fields[i].name, a, b);
-		}
-		if (!code)
-			code = check_fitted_on(m, part);
-	}
-	return code;
-}
+/* ---- where it comes from */
 
 /* First and last date; a line of sources for every file. */
 static void set_provenance(const struct merge *m, const char *command)
@@ -355,10 +332,10 @@ static void set_provenance(const struct merge *m, const char *command)
 int profile_merge(struct hwprofile *merged, const struct profile_part parts[], size_t n_parts, const struct profile_merge_head *head,
     struct arena *arena, struct err *err)
 {
-	const struct merge m = {merged, parts, n_parts, arena_alloc(arena, n_parts, sizeof(double)), arena, err};
+	const struct merge m = {merged, parts, n_parts, 0, arena_alloc(arena, n_parts, sizeof(double)), arena, err};
 
 	*merged = *parts[0].hw;
-	if (check_same(&m, head->name != NULL) || merge_values(&m) || merge_curves(&m) || merge_corun(&m))
+	if (profile_merge_check_same(&m, head->name != NULL) || merge_values(&m) || merge_curves(&m) || merge_corun(&m))
 		return err->code;
 	profile_fit_latency(merged, arena);
 	if (head->name) {

@@ -9,6 +9,15 @@ sed 's/"gpus": 2/"gpus": 4/' a.json >other.json
 dos profile merge ./a.json ./other.json -o none.json; echo "exit $?"
 dos profile merge ./a.json >single.json; echo "exit $?"
 dos profile show ./a.json --name x; echo "exit $?"
+sed 's/"summary"/"summary" /' a.json >copy.json
+dos profile merge ./a.json ./b.json ./copy.json -o none.json; echo "exit $?"
+# A newer probe knows the root of both GPUs, the older one does not, in whatever order.
+sed 's/"values": {/&"pcie_root_Bps": {"value": 40e9, "kind": "measured", "source": "copies"}, /; s/"gpus_per_pcie_root": 1/"gpus_per_pcie_root": 2/' \
+	b.json >newer.json
+dos profile merge a.json newer.json | grep pcie_root | tee root.txt
+dos profile merge newer.json a.json | grep pcie_root | diff root.txt -
+sed 's/"gpus_per_pcie_root": 2/"gpus_per_pcie_root": 1/' newer.json >one.json
+dos profile merge a.json newer.json one.json; echo "exit $?"
 ls
 echo
 cd "$DOS_SRC" || exit 1

@@ -129,6 +129,29 @@ START_TEST(curves_and_cells)
 }
 END_TEST
 
+/* What one file does not give, the others say, whichever comes first; the source tells in how many it is. */
+START_TEST(absent_is_unknown)
+{
+	static const char last[] = "\"gemm\": {", gain[] = "\"smt_gain\": {\"value\": 1.25, \"kind\": \"fitted\"},";
+
+	for (size_t with = 0; with < 3; with++) {
+		for (size_t part = 0; part < 3; part++)
+			load(part, "tiny", "tiny");
+		load(with, last, "\"cpu_adam_split\": {\"kind\": \"measured\", \"source\": \"s\", \"points\": [[8, 5e9]]}, \"gemm\": {");
+		load((with + 1) % 3, gain, "");
+		ck_assert_msg(merge(3) == 0, "%s", err.text);
+		ck_assert(merged.cpu_adam_split.n_points == 1 && merged.cpu_adam_split.rate[0] == 5e9);
+		assert_rel(merged.smt_gain, 1.25, 1e-15);
+		ck_assert_str_eq(meta_of("smt_gain")->source, "in 2 of 3 files");
+		ck_assert(meta_of("smt_gain")->kind == HW_KIND_FITTED);
+		for (size_t i = 0; i < hw_n_curve_fields; i++) {
+			if (strcmp(hw_curve_fields[i].name, "cpu_adam_split") == 0)
+				ck_assert_str_eq(merged.curve_meta[i].source, "s; in 1 of 3 files");
+		}
+	}
+}
+END_TEST
+
 START_TEST(reads_back)
 {
 	char *text = NULL;
@@ -202,6 +225,7 @@ Suite *profile_merge_suite(void)
 	tcase_add_test(core, intervals_from_values);
 	tcase_add_test(core, three_by_median);
 	tcase_add_test(core, curves_and_cells);
+	tcase_add_test(core, absent_is_unknown);
 	tcase_add_test(core, reads_back);
 	suite_add_tcase(suite, core);
 	tcase_add_checked_fixture(errors, setup, teardown);
