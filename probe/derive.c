@@ -6,6 +6,7 @@
  *   dram_Bps, h2d_weight, d2h_weight   fitted to the contention grid, a copy weight per direction (fluid_fit.h)
  *   dram_latency_Bps, h2d_dram_load .. downscale_latency_frac   loaded latency, fitted to the rows of the grid (latency.h)
  *   dma_weight   the same fit with one weight for both, for who leaves the others out
+ *               of weights that fit as well the nearest to 1; "assumed" where 1 itself does
  *   bytes per parameter    counted in the kernels, not measured (kernels.h)
  *   pcie_root_Bps   what copies both ways on all GPUs at once get together, also where nothing shows that they share anything;
  *               gpus_per_pcie_root is all of them: which of several roots a GPU is on, the case does not tell
@@ -125,6 +126,15 @@ static void fit_source(
 	    weights, n_cells, fit->n_full, 100 * error_frac);
 }
 
+/* A weight that the grid cannot tell from 1 is not measured. */
+static void add_weight(struct derived *derived, const char *name, double weight, const struct fluid_range *range, const char *source)
+{
+	struct derived_value *const out = add(derived, name, fluid_is_open(range) ? "assumed" : "measured", weight, source);
+	const size_t length = strlen(out->source);
+	if (range->lo < range->hi)
+		snprintf(out->source + length, sizeof out->source - length, "; %g to %g fit as well", range->lo, range->hi);
+}
+
 static void add_weights(struct derived *derived, size_t n_cells)
 {
 	const struct fluid_fit *const fit = &derived->fit;
@@ -135,9 +145,9 @@ static void add_weights(struct derived *derived, size_t n_cells)
 	struct derived_value *const dram = add(derived, "dram_Bps", "measured", capacity_Bps, split);
 	dram->lo = fmin(capacity_Bps, fit->capacity_lo_Bps);
 	dram->hi = fmax(capacity_Bps, fit->capacity_hi_Bps);
-	add(derived, "dma_weight", "measured", fit->shared.weights[FLUID_H2D], shared);
-	add(derived, "h2d_weight", "measured", fit->split.weights[FLUID_H2D], split);
-	add(derived, "d2h_weight", "measured", fit->split.weights[FLUID_D2H], split);
+	add_weight(derived, "dma_weight", fit->shared.weights[FLUID_H2D], &fit->shared_weight, shared);
+	add_weight(derived, "h2d_weight", fit->split.weights[FLUID_H2D], &fit->split_weights[FLUID_H2D], split);
+	add_weight(derived, "d2h_weight", fit->split.weights[FLUID_D2H], &fit->split_weights[FLUID_D2H], split);
 }
 
 static void add_latency(struct derived *derived, double n_cpus)

@@ -114,6 +114,40 @@ static double fit_split(
 	return least;
 }
 
+static void set_weights(struct fluid_constants *constants, enum fluid_kind first, enum fluid_kind last, double weight)
+{
+	for (int kind = first; kind <= (int)last; kind++)
+		constants->weights[kind] = weight;
+}
+
+/* The range of a weight, or of that of both directions, about the best one; then the weight of it that is nearest to 1. */
+static struct fluid_range settle(struct fluid_constants *best, enum fluid_kind first, enum fluid_kind last,
+    const struct fluid_cell cells[], size_t n_cells, double least)
+{
+	const double as_good = least * (1 + 1e-9) + 1e-15; /* sums of the same numbers differ by rounding */
+	struct fluid_constants tried = *best;
+	struct fluid_range range = {best->weights[first], best->weights[first]};
+	int at = 0;
+	while (at < STEPS - 1 && weight_step(at) < best->weights[first])
+		at++;
+	for (int side = -1; side <= 1; side += 2) {
+		for (int i = at + side; i >= 0 && i < STEPS; i += side) {
+			set_weights(&tried, first, last, weight_step(i));
+			if (squared_error(cells, n_cells, &tried) > as_good)
+				break;
+			range.lo = fmin(range.lo, weight_step(i));
+			range.hi = fmax(range.hi, weight_step(i));
+		}
+	}
+	set_weights(best, first, last, fmin(fmax(1, range.lo), range.hi));
+	return range;
+}
+
+bool fluid_is_open(const struct fluid_range *range)
+{
+	return range->lo < range->hi && range->lo <= 1 && range->hi >= 1;
+}
+
 bool fluid_fit_of(struct fluid_fit *fit, const struct fluid_cell cells[], size_t n_cells)
 {
 	double largest_Bps = 0;
@@ -128,6 +162,9 @@ bool fluid_fit_of(struct fluid_fit *fit, const struct fluid_cell cells[], size_t
 	const double shared = fit_shared(&fit->shared, cells, n_cells, largest_Bps);
 	fit->split = fit->shared;
 	const double split = fit_split(&fit->split, cells, n_cells, largest_Bps, shared);
+	fit->shared_weight = settle(&fit->shared, FLUID_H2D, FLUID_D2H, cells, n_cells, shared);
+	for (int kind = FLUID_H2D; kind <= FLUID_D2H; kind++)
+		fit->split_weights[kind] = settle(&fit->split, (enum fluid_kind)kind, (enum fluid_kind)kind, cells, n_cells, split);
 	fit->shared_error_frac = sqrt(shared / (double)n_flows);
 	fit->split_error_frac = sqrt(split / (double)n_flows);
 	capacity_range(fit, cells, n_cells);

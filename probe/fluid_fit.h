@@ -6,6 +6,9 @@
  * its share of W by weights, 1 for a CPU kernel and w for a copy. W and w minimise the sum of squared log errors of
  * all measured x_i, over a grid: some tens of cells, no derivatives to go wrong. A second fit gives each direction
  * its own weight: a copy to the device waits for loaded DRAM, one from it posts its writes.
+ *
+ * Where cells leave a weight open (none has such copies; or those there are run at full speed from some weight on), the sum is
+ * the same over a range of weights, and the one nearest to 1, to no preference, is taken.
  */
 #ifndef PROBE_FLUID_FIT_H
 #define PROBE_FLUID_FIT_H
@@ -28,6 +31,11 @@ struct fluid_constants {
 	double weights[N_FLUID_KINDS]; /* that of FLUID_CPU is 1 */
 };
 
+/* Weights that fit as well as the best; lo = hi: no others. From 0.25 to 16 at most. */
+struct fluid_range {
+	double lo, hi;
+};
+
 struct fluid_cell {
 	struct fluid_flow flows[FLUID_FLOWS_MAX];
 	size_t n_flows;
@@ -36,6 +44,7 @@ struct fluid_cell {
 struct fluid_fit {
 	struct fluid_constants shared; /* one weight for both directions */
 	struct fluid_constants split; /* a weight per direction */
+	struct fluid_range shared_weight, split_weights[N_FLUID_KINDS];
 	double shared_error_frac, split_error_frac; /* root mean square of ln x */
 	double capacity_lo_Bps, capacity_hi_Bps; /* 10th to 90th percentile of the traffic of full cells */
 	size_t n_full; /* cells that fill DRAM in the shared fit */
@@ -43,6 +52,9 @@ struct fluid_fit {
 
 /* Speeds of the flows of a cell. Returns whether DRAM is full. */
 bool fluid_speeds(double speeds[FLUID_FLOWS_MAX], const struct fluid_cell *cell, const struct fluid_constants *constants);
+
+/* Whether the fit cannot tell a weight from 1. */
+bool fluid_is_open(const struct fluid_range *range);
 
 /* false without cells or when no cell slows down: then DRAM is not seen to be limited, and capacity is the largest traffic. */
 bool fluid_fit_of(struct fluid_fit *fit, const struct fluid_cell cells[], size_t n_cells);

@@ -92,6 +92,41 @@ START_TEST(fit_finds_its_constants)
 }
 END_TEST
 
+/* Cells of one copy beside Adam of 100 GB/s, by the model; a copy that is always held back, or never, says where its weight ends. */
+static void fit_beside(struct fluid_fit *fit, const struct fluid_constants *truth, enum fluid_kind kind)
+{
+	struct fluid_cell cells[4];
+	for (size_t i = 0; i < 4; i++) {
+		const double copy_Bps = (60 + 2 * (double)i) * 1e9;
+		double speeds[FLUID_FLOWS_MAX];
+		cells[i] = (struct fluid_cell){.n_flows = 2, .flows = {{100e9, 1, FLUID_CPU}, {copy_Bps, 1, kind}}};
+		fluid_speeds(speeds, &cells[i], truth);
+		for (size_t j = 0; j < 2; j++)
+			cells[i].flows[j].speed_frac = speeds[j];
+	}
+	ck_assert(fluid_fit_of(fit, cells, 4));
+}
+
+START_TEST(an_open_weight_is_the_one_nearest_to_1)
+{
+	/* 152 GB/s: Adam keeps its speed while 152 - 100 >= copy w, so up to w = 52 / 66; a copy does from 1 / ((152 - 66) / 100) on. */
+	const struct fluid_constants light = {152e9, {1, 0.3, 0.3}}, heavy = {152e9, {1, 5, 5}};
+	struct fluid_fit fit;
+	fit_beside(&fit, &light, FLUID_H2D);
+	assert_rel(fit.split.weights[FLUID_H2D], 52. / 66, 0.06); /* of steps of 3.5 % the last that fits */
+	ck_assert_double_le(fit.split.weights[FLUID_H2D], 52. / 66);
+	assert_rel(fit.split_weights[FLUID_H2D].lo, 0.25, 1e-12);
+	ck_assert(!fluid_is_open(&fit.split_weights[FLUID_H2D]));
+	ck_assert_double_eq(fit.split.weights[FLUID_D2H], 1); /* no such copy */
+	ck_assert(fluid_is_open(&fit.split_weights[FLUID_D2H]));
+	fit_beside(&fit, &heavy, FLUID_D2H);
+	assert_rel(fit.split.weights[FLUID_D2H], 100. / 86, 0.06);
+	ck_assert_double_ge(fit.split.weights[FLUID_D2H], 100. / 86);
+	assert_rel(fit.split_weights[FLUID_D2H].hi, 16, 1e-12);
+	ck_assert_double_lt(fit.split_error_frac, 0.01);
+}
+END_TEST
+
 START_TEST(speeds_fill_the_capacity)
 {
 	const struct fluid_cell cell = {{{100e9, 1, FLUID_CPU}, {50e9, 1, FLUID_H2D}}, 2};
@@ -203,6 +238,33 @@ START_TEST(weights_by_direction_are_values)
 }
 END_TEST
 
+/* Copies from the device alone: what it takes for the others nobody measured. */
+START_TEST(a_weight_nobody_measured_is_assumed)
+{
+	const struct fluid_constants truth = {140e9, {1, 1, 1.3}};
+	struct harness *const harness = harness_new();
+	struct derived *const derived = calloc(1, sizeof *derived);
+	add_result(harness, "device_to_host_memcpy_ce", "d2h", 64 << 20, 50e9);
+	for (double threads = 4; threads <= 14; threads += 2) {
+		add_corun(harness, &truth, NULL, threads, false, false);
+		add_corun(harness, &truth, NULL, threads, false, true);
+	}
+	derive(derived, harness);
+	ck_assert_double_eq(value_of(derived, "h2d_weight"), 1);
+	assert_rel(value_of(derived, "d2h_weight"), 1.3, 0.05);
+	for (size_t i = 0; i < derived->n_values; i++) {
+		const struct derived_value *const value = &derived->values[i];
+		const bool is_h2d = strcmp(value->name, "h2d_weight") == 0;
+		if (is_h2d || strcmp(value->name, "d2h_weight") == 0)
+			ck_assert_str_eq(value->kind, is_h2d ? "assumed" : "measured");
+		if (is_h2d)
+			assert_has(value->source, "; 0.25 to 16 fit as well");
+	}
+	harness_free(harness);
+	free(derived);
+}
+END_TEST
+
 START_TEST(loaded_latency_is_values) /* E32 */
 {
 	const struct latency_constants truth = {200e9, 0.5, 0.9, 0.2, 0.05, 0.5};
@@ -267,8 +329,10 @@ Suite *probe_measure_suite(void)
 	tcase_add_test(core, one_sample_and_drift);
 	tcase_add_test(core, activities_give_their_rate);
 	tcase_add_test(core, fit_finds_its_constants);
+	tcase_add_test(core, an_open_weight_is_the_one_nearest_to_1);
 	tcase_add_test(core, speeds_fill_the_capacity);
 	tcase_add_test(core, weights_by_direction_are_values);
+	tcase_add_test(core, a_weight_nobody_measured_is_assumed);
 	tcase_add_test(core, loaded_latency_is_values);
 	tcase_add_test(core, profile_of_a_machine_without_gpu);
 	suite_add_tcase(suite, core);
