@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/base/file_replace.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,11 +50,81 @@ static const char *resolve(const char *path, struct arena *arena)
 	return found;
 }
 
+/* ---- temporary files: a writer holds a lock of its own until it is renamed, so one without a lock has no writer any more */
+
+static bool is_at(int fd, const char *path)
+{
+	struct stat own, there;
+
+	return fstat(fd, &own) == 0 && lstat(path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+static void remove_orphan(const char *path)
+{
+	const int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_at(fd, path))
+		unlink(path);
+	close(fd);
+}
+
+/* NAME.DIGITS.tmp */
+static bool is_temp_of(const char *file, const char *name, size_t n_name)
+{
+	const char *c = file + n_name + 1;
+
+	if (strncmp(file, name, n_name) != 0 || file[n_name] != '.' || !isdigit((unsigned char)*c))
+		return false;
+	while (isdigit((unsigned char)*c))
+		c++;
+	return strcmp(c, ".tmp") == 0;
+}
+
+/* What writers of target left that were killed. */
+static void remove_orphans(const char *target, struct arena *arena)
+{
+	const char *const slash = strrchr(target, '/'), *const name = slash ? slash + 1 : target;
+	const char *const folder = slash ? arena_printf(arena, "%.*s", (int)(name - target), target) : "./";
+	DIR *const files = opendir(folder);
+
+	for (const struct dirent *file; files && (file = readdir(files));)
+		if (is_temp_of(file->d_name, name, strlen(name)))
+			remove_orphan(arena_printf(arena, "%s%s", folder, file->d_name));
+	if (files)
+		closedir(files);
+}
+
+/* Follows no link that somebody left there. Another one may take it for an orphan before it is locked: then once more. */
+static FILE *create_temp(int *lock, const char *path)
+{
+	for (int i = 0; i < LINKS_MAX; i++) {
+		FILE *const out = fopen(path, "wxe");
+		if (!out)
+			return NULL;
+		*lock = fcntl(fileno(out), F_DUPFD_CLOEXEC, 0); /* of the same lock, for after the close */
+		if (*lock < 0 || flock(*lock, LOCK_EX) != 0 || is_at(*lock, path)) /* where no locks are nobody finds an orphan */
+			return out;
+		close(*lock);
+		fclose(out);
+	}
+	errno = EBUSY;
+	return NULL;
+}
+
+static void drop_lock(struct file_replace *file)
+{
+	if (file->lock >= 0)
+		close(file->lock);
+	file->lock = -1;
+}
+
 int file_replace_open(struct file_replace *file, const char *path, struct arena *arena, struct err *err)
 {
 	struct stat info;
 
-	*file = (struct file_replace){.path = "standard output"};
+	*file = (struct file_replace){.path = "standard output", .lock = -1};
 	if (!path || strcmp(path, "-") == 0) {
 		file->out = stdout;
 		return 0;
@@ -67,14 +141,31 @@ int file_replace_open(struct file_replace *file, const char *path, struct arena 
 	}
 	if (access(file->target, F_OK) == 0 && access(file->target, W_OK) != 0)
 		return fail(file, err);
+	remove_orphans(file->target, arena);
 	file->temp = arena_printf(arena, "%s.%ld.tmp", file->target, (long)getpid()); /* ours alone, whoever else writes PATH */
-	unlink(file->temp);
+	if (link_target(file->temp, arena))
+		unlink(file->temp);
 	leftovers_add(file->temp);
-	file->out = fopen(file->temp, "wxe"); /* follows no link that somebody left there */
+	file->out = create_temp(&file->lock, file->temp);
 	if (file->out)
 		return 0;
 	const int code = fail(file, err);
 	leftovers_drop(file->temp);
+	return code;
+}
+
+int file_replace_check(const char *path, struct arena *arena, struct err *err)
+{
+	struct file_replace file;
+	struct stat info;
+
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+		return access(path, W_OK) == 0 ? 0 : err_set(err, STATUS_ENV, "%s: cannot be written: %s", path, strerror(errno));
+	const int code = file_replace_open(&file, path, arena, err);
+	if (code == 0)
+		file_replace_cancel(&file);
 	return code;
 }
 
@@ -104,6 +195,7 @@ int file_replace_commit(struct file_replace *file, struct err *err)
 		if (file->temp)
 			unlink(file->temp);
 	}
+	drop_lock(file);
 	if (file->temp)
 		leftovers_drop(file->temp);
 	return code;
@@ -117,5 +209,6 @@ void file_replace_cancel(struct file_replace *file)
 	if (!file->temp)
 		return;
 	unlink(file->temp);
+	drop_lock(file);
 	leftovers_drop(file->temp);
 }

@@ -3,6 +3,8 @@
  * file_replace: writes a file completely or not at all: into PATH.PID.tmp, renamed when all of it is on disk. What is no
  * regular file (/dev/stdout, a pipe) and "-" (standard output) are written directly.
  *
+ * PATH.PID.tmp of writers that were killed go at the next write of PATH: nobody holds their lock any more.
+ *
  * Invariant: after commit or cancel nothing is open and no PATH.PID.tmp is left; an older PATH is untouched unless commit
  * returned 0. Failures are STATUS_ENV.
  */
@@ -19,10 +21,13 @@ struct file_replace {
 	const char *path; /* as messages name it; arena */
 	const char *target; /* behind symbolic links; arena */
 	const char *temp; /* NULL: written directly */
+	int lock; /* -1: none */
 };
 
 /* path NULL or "-": standard output. */
 int file_replace_open(struct file_replace *file, const char *path, struct arena *arena, struct err *err) MUST_CHECK;
+/* Whether that would do, for a command that works long before it writes; leaves nothing behind. */
+int file_replace_check(const char *path, struct arena *arena, struct err *err) MUST_CHECK;
 int file_replace_commit(struct file_replace *file, struct err *err) MUST_CHECK;
 /* Drops what was written. */
 void file_replace_cancel(struct file_replace *file);

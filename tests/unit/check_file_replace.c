@@ -2,9 +2,11 @@
 #include "model/base/file_replace.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/test_util.h"
@@ -177,6 +179,78 @@ START_TEST(what_cannot_be_written)
 }
 END_TEST
 
+static void put(const char *path)
+{
+	FILE *const out = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(out);
+	fclose(out);
+}
+
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* A killed writer's file goes at the next write of the same file; one that is being written, and what only looks like it, stay. */
+START_TEST(leftovers_of_the_killed_go)
+{
+	static const char *const others[] = {"a.x.tmp", "a.1.tmp.txt", "a.1x.tmp", "a..tmp", "ab.1.tmp", "b.1.tmp"};
+	struct file_replace living;
+	struct err err;
+	int status;
+	const pid_t killed = fork();
+
+	if (killed == 0) {
+		struct file_replace file;
+		if (file_replace_open(&file, in_folder("a"), &arena, &err) == 0)
+			raise(SIGKILL);
+		_exit(1);
+	}
+	ck_assert_int_eq(waitpid(killed, &status, 0), killed);
+	ck_assert(WIFSIGNALED(status));
+	const char *const left = in_folder(arena_printf(&arena, "a.%ld.tmp", (long)killed));
+	ck_assert(is_there(left));
+	for (size_t i = 0; i < N_ELEMENTS(others); i++)
+		put(in_folder(others[i]));
+	write_file(in_folder("c"), "one");
+	ck_assert(is_there(left));
+	ck_assert_int_eq(file_replace_open(&living, in_folder("a"), &arena, &err), 0);
+	ck_assert(!is_there(left));
+	const char *const renamed = in_folder("a.7.tmp"); /* as that of another process */
+	ck_assert_int_eq(rename(living.temp, renamed), 0);
+	write_file(in_folder("a"), "two");
+	expect(in_folder("a"), "two");
+	ck_assert(is_there(renamed));
+	file_replace_cancel(&living);
+	write_file(in_folder("a"), "three");
+	ck_assert(!is_there(renamed));
+	for (size_t i = 0; i < N_ELEMENTS(others); i++)
+		ck_assert_msg(is_there(in_folder(others[i])), "%s is gone", others[i]);
+}
+END_TEST
+
+START_TEST(checked_beforehand)
+{
+	struct err err;
+
+	ck_assert_int_eq(file_replace_check(NULL, &arena, &err), 0);
+	ck_assert_int_eq(file_replace_check("-", &arena, &err), 0);
+	ck_assert_int_eq(file_replace_check("/dev/null", &arena, &err), 0);
+	ck_assert_int_eq(file_replace_check(in_folder("a"), &arena, &err), 0);
+	ck_assert(!is_there(in_folder("a")) && !is_there(temp_of("a")));
+	write_file(in_folder("a"), "one");
+	ck_assert_int_eq(file_replace_check(in_folder("a"), &arena, &err), 0);
+	expect(in_folder("a"), "one");
+	ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0); /* nobody reads it: an open would wait */
+	ck_assert_int_eq(file_replace_check(in_folder("pipe"), &arena, &err), 0);
+	ck_assert_int_eq(file_replace_check(in_folder("no/file"), &arena, &err), STATUS_ENV);
+	assert_has(err.text, "no/file: cannot be written: No such file or directory");
+	ck_assert_int_eq(file_replace_check(folder, &arena, &err), STATUS_ENV);
+	assert_has(err.text, "Is a directory");
+}
+END_TEST
+
 Suite *file_replace_suite(void)
 {
 	Suite *const suite = suite_create("file_replace");
@@ -191,6 +265,8 @@ Suite *file_replace_suite(void)
 	tcase_add_test(core, devices_are_written_directly);
 	tcase_add_test(core, a_full_device_is_named);
 	tcase_add_test(core, what_cannot_be_written);
+	tcase_add_test(core, leftovers_of_the_killed_go);
+	tcase_add_test(core, checked_beforehand);
 	suite_add_tcase(suite, core);
 	return suite;
 }
