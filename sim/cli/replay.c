@@ -2,6 +2,7 @@
  * dos replay: where the time of a recorded run goes, and what it would be otherwise. */
 #include <stdlib.h>
 
+#include "model/base/file_text.h"
 #include "sim/cli/command.h"
 #include "sim/cli/replay_what_if.h"
 #include "traces/reader.h"
@@ -97,6 +98,8 @@ int command_replay(int argc, char **argv, struct err *err)
 	if (!code && !c.wants_help) {
 		rec = xmalloc(1, sizeof(*rec));
 		code = recording_load(rec, rest.items[0], err);
+		if (!code && c.format != FORMAT_JSON)
+			replay_notes(rec, file_text_name(rest.items[0]), &c);
 		if (!code)
 			code = replay(&c, &params, rec, &arena, err);
 		recording_release(rec);

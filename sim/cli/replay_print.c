@@ -289,16 +289,14 @@ static void text_check(const struct replay_check *c, FILE *out)
 	putc('\n', out);
 }
 
-static void text_notes(const struct recording *rec, FILE *out)
+void replay_notes(const struct recording *rec, const char *file, const struct common *c)
 {
-	if (rec->n_notes > 0)
-		fputs("\nwarnings\n", out);
 	for (size_t i = 0; i < rec->n_notes; i++) {
 		const struct rec_note *const note = &rec->notes[i];
-		fprintf(out, "  %zu x %s", note->count, note->text);
 		if (note->unit[0])
-			fprintf(out, " (first at %s %" PRIu64 ")", note->unit, note->where);
-		putc('\n', out);
+			common_note(c, "%s: %zu x %s (first at %s %" PRIu64 ")", file, note->count, note->text, note->unit, note->where);
+		else
+			common_note(c, "%s: %zu x %s", file, note->count, note->text);
 	}
 }
 
@@ -325,5 +323,4 @@ void replay_report_text(const struct replay_report *r, FILE *out, bool is_verbos
 		if (r->machine[0])
 			fprintf(out, "measured in the recording: %s\n", r->machine);
 	}
-	text_notes(r->rec, out);
 }

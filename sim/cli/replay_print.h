@@ -6,6 +6,7 @@
 #define SIM_CLI_REPLAY_PRINT_H
 
 #include "model/base/table.h"
+#include "sim/cli/common.h"
 #include "sim/study/replay_check.h"
 #include "traces/measure.h"
 
@@ -24,6 +25,8 @@ struct replay_report {
 	const char *machine; /* what was learned of the recorded machine, "" */
 };
 
+/* What its reader stumbled over, on standard error; JSON has it as "warnings" too. */
+void replay_notes(const struct recording *rec, const char *file, const struct common *c);
 void replay_report_json(const struct replay_report *report, FILE *out);
 /* The iterations, one a line. */
 void replay_report_csv(const struct replay_report *report, FILE *out);
