@@ -9,6 +9,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/common.h"
 #include "sim/cli/fit_print.h"
+#include "sim/cli/replay_print.h"
 #include "sim/study/fit_profile.h"
 #include "sim/study/profile_latency.h"
 #include "sim/study/profile_save.h"
@@ -86,7 +87,8 @@ static int unknown_count(const char *item, struct arena *arena, struct err *err)
 	return err_set(err, STATUS_USAGE, "--node '%s': NAME=N would be accepted; names: %s", item, list);
 }
 
-static int set_count(struct hwprofile *hw, const char *item, struct arena *arena, struct err *err)
+/* *is_other: the count is not START's. */
+static int set_count(bool *is_other, struct hwprofile *hw, const char *item, struct arena *arena, struct err *err)
 {
 	const size_t n_name = strcspn(item, "=");
 	double value;
@@ -99,7 +101,9 @@ static int set_count(struct hwprofile *hw, const char *item, struct arena *arena
 			return err_wrap(err, "--node %s", item);
 		if (value < field->min || value > field->max || value != floor(value))
 			return err_set(err, STATUS_USAGE, "--node %s: a whole number from %.0f to %.0f would be accepted", item, field->min, field->max);
-		*(double *)(void *)((char *)hw + field->offset) = value;
+		double *const count = (double *)(void *)((char *)hw + field->offset);
+		*is_other = *is_other || *count != value;
+		*count = value;
 		return 0;
 	}
 	return unknown_count(item, arena, err);
@@ -108,17 +112,19 @@ static int set_count(struct hwprofile *hw, const char *item, struct arena *arena
 /* Counts of another machine: runs of a few strides do not show how its DRAM slows under load, and START's says nothing of it. */
 static int set_counts(struct hwprofile *hw, const struct opt_list *counts, const struct common *c, struct arena *arena, struct err *err)
 {
+	bool is_other = false;
+
 	for (size_t i = 0; i < counts->n; i++) {
 		struct opt_list items = {0};
 		if (opt_expand(&items, counts->items[i], ',', arena, err))
 			return err_wrap(err, "--node");
 		for (size_t j = 0; j < items.n; j++)
-			if (set_count(hw, items.items[j], arena, err))
+			if (set_count(&is_other, hw, items.items[j], arena, err))
 				return err->code;
 	}
 	if (counts->n > 0 && hwprofile_check(hw, "--node", err))
 		return err->code = STATUS_USAGE;
-	if (counts->n > 0 && hw->dram_latency_Bps > 0) {
+	if (is_other && hw->dram_latency_Bps > 0) {
 		profile_forget_latency(hw, arena);
 		common_note(c, "--node: another machine, so the start's grid of co-runs and loaded latency of DRAM are left out");
 	}
@@ -154,6 +160,8 @@ static int add_log(struct fit_cases *cases, const char *path, const struct fit_l
 	struct recording *const rec = xmalloc(1, sizeof(*rec));
 
 	int code = recording_load(rec, path, err);
+	if (!code)
+		replay_notes(rec, path, c);
 	if (!code)
 		code = fit_cases_add_recording(cases, rec, options, arena, err);
 	if (!code) {
@@ -288,7 +296,9 @@ static int fit(const struct common *c, const struct params *p, const struct opt_
 	struct fit_result result;
 	const clock_t before = clock();
 
-	int code = common_hw(hw, c, arena, err);
+	int code = file_replace_check(c->output, arena, err);
+	if (!code)
+		code = common_hw(hw, c, arena, err);
 	if (!code)
 		code = set_counts(hw, &p->counts, c, arena, err);
 	if (!code)

@@ -29,3 +29,7 @@ try --hw a100-4x runs.csv published --rows a100-7b-zero3
 try --hw a100-4x runs.csv --rows a100-7b-zero3 --param dram_Bps --leave-out none -o no/such/folder.json
 try --hw a100-4x deepspeed_no_breakdown.log
 try --hw a100-4x deepspeed_old_names.log
+# Whether -o can be written is known before anything is read, and nothing is left there by a fit that fails.
+try --hw a100-4x none.csv -o no/such/folder.json
+try --hw a100-4x none.csv -o new.json
+ls new.json* 2>/dev/null || echo nothing left

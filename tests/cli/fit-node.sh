@@ -7,3 +7,7 @@ for file in start fit; do
 	echo "$file: $(grep -cE '"(dram_latency_Bps|[hd]2[hd]_dram_load|[hd]2[hd]_latency_frac|downscale_latency_frac|corun)"' $file.json)"
 done
 dos profile check ./fit.json
+# The counts of START are no other machine.
+dos fit --hw h200-probed h200 --rows h200-24x50m-t8-serial-k0 --rows h200-24x50m-t8-serial-k1 --param dram_Bps --leave-out none -o same.json \
+	--node gpus=1,numa_domains=1 >report
+echo "same: $(grep -cE '"(dram_latency_Bps|corun)"' same.json)"
