@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "model/base/arena.h"
 #include "model/base/file_text.h"
@@ -134,10 +135,87 @@ static const char *check_number(const char *c, const char **end)
 	return NULL;
 }
 
+/* Length of what other writers have for no finite number, such as NaN and -Infinity; 0: none is at c. */
+static size_t non_finite_length(const char *c)
+{
+	static const char *const words[] = {"nan", "infinity", "inf"};
+	const size_t n_sign = *c == '-' || *c == '+';
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t n = strlen(words[i]);
+		if (strncasecmp(c + n_sign, words[i], n) == 0 && !isalnum((unsigned char)c[n_sign + n]))
+			return n_sign + n;
+	}
+	return 0;
+}
+
+enum { STEPS_MAX = 32 };
+
+/* Where a text is; only errors pay for it. */
+struct text_path {
+	struct {
+		const char *key; /* NULL: an array, or no key yet */
+		size_t n_key, index;
+	} steps[STEPS_MAX];
+	size_t depth; /* may be more than STEPS_MAX: what is below has no path */
+};
+
+/* Of what is at `where`, from the text alone, which need not be JSON after it. */
+static void text_path_find(struct text_path *path, const char *text, const char *where)
+{
+	const char *string = NULL, *end;
+
+	path->depth = 0;
+	for (const char *c = text; c < where; c = end) {
+		const size_t at = path->depth - 1;
+		end = c + 1;
+		if (*c == '"' && !check_string(c, &end)) {
+			string = c + 1;
+		} else if (*c == '{' || *c == '[') {
+			if (path->depth++ < STEPS_MAX)
+				memset(&path->steps[path->depth - 1], 0, sizeof(path->steps[0]));
+		} else if ((*c == '}' || *c == ']') && path->depth > 0) {
+			path->depth--;
+		} else if (*c == ',' && at < STEPS_MAX) {
+			path->steps[at].index++;
+		} else if (*c == ':' && at < STEPS_MAX && string) {
+			path->steps[at].key = string;
+			path->steps[at].n_key = (size_t)(strchr(string, '"') - string);
+		}
+	}
+}
+
+static void text_path_print(char text[PATH_MAX_BYTES], const struct text_path *path)
+{
+	size_t used = 0;
+
+	strcpy(text, "/");
+	for (size_t i = 0; i < path->depth && i < STEPS_MAX && used < PATH_MAX_BYTES; i++) {
+		const size_t room = PATH_MAX_BYTES - used;
+		const int n = path->steps[i].key ? snprintf(text + used, room, "/%.*s", (int)path->steps[i].n_key, path->steps[i].key)
+		                                 : snprintf(text + used, room, "/%zu", path->steps[i].index);
+		used += (size_t)n;
+	}
+}
+
+static int non_finite_fail(const char *name, const char *text, const char *where, size_t n, struct err *err)
+{
+	struct text_path path;
+	char place[PATH_MAX_BYTES], message[PATH_MAX_BYTES + 100];
+
+	text_path_find(&path, text, where);
+	text_path_print(place, &path);
+	snprintf(message, sizeof(message), "%s: JSON has no %.*s; a finite number would be accepted", place, (int)n, where);
+	return text_fail(name, text, where, err, message);
+}
+
 static int check_text(const char *name, const char *text, struct err *err)
 {
 	for (const char *c = text; *c;) {
 		const char *message = NULL, *end = c + 1;
+		const size_t n_word = strchr("+-nNiI", *c) ? non_finite_length(c) : 0;
+		if (n_word > 0)
+			return non_finite_fail(name, text, c, n_word, err);
 		if (*c == '"')
 			message = check_string(c, &end);
 		else if (*c == '-' || isdigit((unsigned char)*c))

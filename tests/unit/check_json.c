@@ -86,6 +86,11 @@ static const struct {
     {"{} x", "t.json:1:4: "}, /* text after the end */
     {"{}{}", "t.json:1:3: "},
     {"{\"a\": 01}", "t.json:1:7: "},
+    {"{\"a\": NaN}", "t.json:1:7: /a: JSON has no NaN; a finite number would be accepted"},
+    {"{\"b\": [{}, 1],\n\"a\": {\"c,:\": [[1, 2], [3,\n-Infinity]]}}", "t.json:3:1: /a/c,:/1/1: JSON has no -Infinity"},
+    {"[true, null, false, +inf]", "t.json:1:21: /3: JSON has no +inf"},
+    {"NaN", "t.json:1:1: /: JSON has no NaN"},
+    {"{\"a\": nano}", "t.json:1:7: JSON syntax error"},
     {"{\"a\": -01}", "t.json:1:7: "},
     {"{\"a\": 1.}", "t.json:1:7: "},
     {"{\"a\": -.5}", "t.json:1:7: "},
@@ -135,7 +140,7 @@ END_TEST
 
 START_TEST(numbers_inside_strings_are_text)
 {
-	json_close(parse("{\"01\": \"1e999 01 .5\"}"));
+	json_close(parse("{\"01\": \"1e999 01 .5 NaN -Infinity\"}"));
 }
 END_TEST
 
