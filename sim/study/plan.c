@@ -57,7 +57,27 @@ static double shortage_frac(const double peak_bytes[POOL_N], const struct hwprof
 
 /* ---- bounds */
 
-/* A variant's options with what was left open filled in. STATUS_USAGE when the policy refuses. */
+/* All on the GPU is gpu-only, under whatever name, so where that is planned too nothing else is. All on the CPU is not one policy: their
+ * schedules differ. */
+static int check_offloads(const struct policy_use *use, const struct plan *plan, size_t batch, struct arena *arena, struct err *err)
+{
+	const struct workload *const workload = &plan->space.batches[batch].workload;
+	const struct policy *const gpu_only = policy_find("gpu-only");
+	enum place *const places = arena_alloc(arena, workload->n_subgroups, sizeof(*places));
+	bool has_gpu_only = false;
+
+	for (size_t i = 0; i < plan->space.n_policies; i++)
+		has_gpu_only = has_gpu_only || plan->space.policies[i] == gpu_only;
+	if (!has_gpu_only || use->policy == gpu_only)
+		return 0;
+	use->policy->place(places, use->params, workload);
+	for (size_t x = 0; x < workload->n_subgroups; x++)
+		if (places[x] != PLACE_GPU)
+			return 0;
+	return err_set(err, STATUS_USAGE, "every subgroup is on the GPU, as with gpu-only");
+}
+
+/* A variant's options with what was left open filled in. STATUS_USAGE when the policy refuses, or is gpu-only in disguise. */
 static int resolve(struct policy_use *use, const struct plan *plan, size_t batch, size_t variant, struct arena *arena, struct err *err)
 {
 	const struct policy_use *const from = &plan->space.variants[variant].use;
@@ -71,7 +91,7 @@ static int resolve(struct policy_use *use, const struct plan *plan, size_t batch
 		return err->code;
 	if (from->policy->resolve)
 		from->policy->resolve(use->params, q->hw, &plan->space.batches[batch].workload, q->threads);
-	return 0;
+	return check_offloads(use, plan, batch, arena, err);
 }
 
 static bool is_beaten(const struct plan_policy *p, double s_per_token)

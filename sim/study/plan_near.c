@@ -63,7 +63,10 @@ static void add_batches(struct finder *f)
 	for (size_t i = 0; i < space->n_batches; i++) {
 		const struct batch *const to = &space->batches[i].workload.batch;
 		const char *const text = batch_change(from, to, f->arena);
-		if (text && is_next_mbs(f->plan, from->mbs, to->mbs))
+		struct trial_input input;
+		struct err refused = {0};
+		if (text && is_next_mbs(f->plan, from->mbs, to->mbs) &&
+		    plan_input(&input, f->plan, i, f->best->variant, f->arena, &refused) == 0)
 			add(f, text, i, f->best->variant);
 	}
 }

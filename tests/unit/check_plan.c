@@ -107,6 +107,38 @@ START_TEST(best_is_that_of_exhaustive_search)
 }
 END_TEST
 
+/* All on the GPU under another name is planned only where gpu-only is not: no alternative is lost, none stands there twice. */
+START_TEST(gpu_only_under_its_own_name)
+{
+	static const char *const disguises[] = {"dos:ratio=0", "twinflow:ratio=0", "dos:stride=0,chain=duplex,ratio=0;1"};
+	struct trial_input input;
+	struct plan plan;
+
+	hw.gpu_memory_bytes = 20e9;
+	query.batch.mbs = 1;
+	query.keeps_words = true;
+	add(disguises[_i]);
+	search(&plan);
+	ck_assert(plan.best == 0 && plan.counts.n_refused == 0);
+	ck_assert(plan.policies[0].best.metrics.host_peak_bytes == 0); /* it is */
+	specs = (struct opt_list){0};
+	add(disguises[_i]);
+	add("gpu-only");
+	search(&plan);
+	check_counts(&plan);
+	ck_assert_str_eq(plan.policies[plan.best].policy->name, "gpu-only");
+	const size_t n_disguises = (plan.space.n_variants - 1) / (_i == 2 ? 2 : 1); /* with ratio=1 it is something else */
+	ck_assert_uint_eq(plan.counts.n_refused, plan.space.n_batches * n_disguises);
+	ck_assert(plan.policies[0].has_best == (_i == 2));
+	if (_i == 2) {
+		ck_assert_int_eq(plan_input(&input, &plan, plan.policies[0].best.batch, plan.policies[0].best.variant, &arena, &err), 0);
+		assert_has(input.policy, "ratio=1");
+	} else {
+		ck_assert_str_eq(plan.policies[0].refusal, "every subgroup is on the GPU, as with gpu-only");
+	}
+}
+END_TEST
+
 /* Accumulation: what is extrapolated while searching is what a simulation of all micro-batches gives. */
 START_TEST(accumulation_is_searched_exactly)
 {
@@ -373,6 +405,7 @@ Suite *plan_suite(void)
 	tcase_set_timeout(core, 120);
 	tcase_add_loop_test(core, best_is_that_of_exhaustive_search, 0, 3);
 	tcase_add_test(core, accumulation_is_searched_exactly);
+	tcase_add_loop_test(core, gpu_only_under_its_own_name, 0, 3);
 	tcase_add_test(core, threads_change_nothing);
 	tcase_add_test(core, nothing_fits);
 	tcase_add_loop_test(core, misfit_is_the_nearest, 0, N_ELEMENTS(limits));
