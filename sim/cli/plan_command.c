@@ -162,8 +162,8 @@ static int say_no(const struct plan_report *r, const char *ds_config, struct are
 		return err_set(err, STATUS_NO, "nothing can run: %s", p->refusal);
 	if (plan_input(&input, r->plan, p->misfit.batch, p->misfit.variant, arena, err))
 		return err->code;
-	return err_set(err, STATUS_NO, "nothing fits; nearest is %s with --mbs %.0f, which %s%s", plan_report_spec(input.policy, arena),
-	    input.batch.mbs, plan_report_shortage(&p->misfit.metrics, r->plan->query.hw, arena),
+	return err_set(err, STATUS_NO, "nothing fits; nearest is %s with --mbs %.0f, which %s%s%s", plan_report_spec(input.policy, arena),
+	    input.batch.mbs, plan_report_shortage(&p->misfit.metrics, r->plan->query.hw, arena), plan_report_more_host(r, arena),
 	    ds_config ? arena_printf(arena, "; what %s fixes is not searched, and no new one is written", ds_config) : "");
 }
 

@@ -226,6 +226,8 @@ static const char *remark(const struct page *p)
 	    text_of(hw->gpu_memory_bytes, UNIT_BYTES, p->arena));
 
 	text = arena_printf(p->arena, "%s, %s of host memory.", text, text_of(hw->host_memory_bytes, UNIT_BYTES, p->arena));
+	if (plan_report_unchecked(p->plan))
+		text = arena_printf(p->arena, "%s Unchecked: %s.", text, plan_report_unchecked(p->plan));
 	if (p->plan->sure && p->plan->near.n > 0)
 		text = arena_printf(p->arena, "%s It is better than each single change of it in %s of the draws.", text,
 		    outcome_share(p->plan->sure->p_best_unchanged, p->arena));

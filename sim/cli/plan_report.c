@@ -79,6 +79,38 @@ const char *plan_report_shortage(const struct metrics *m, const struct hwprofile
 	return text;
 }
 
+const char *plan_report_more_host(const struct plan_report *r, struct arena *arena)
+{
+	const struct plan *const plan = r->plan;
+	const struct hwprofile *const hw = plan->query.hw;
+	const struct plan_choice *least = NULL;
+	struct trial_input input;
+	struct err err = {0};
+
+	for (size_t i = 0; i < plan->space.n_policies; i++) {
+		const struct plan_choice *const choice = &plan->policies[i].misfit;
+		if (plan->policies[i].has_misfit && plan_shortage(&choice->metrics, hw, POOL_GPU) <= 0 &&
+		    (!least || choice->metrics.host_peak_bytes < least->metrics.host_peak_bytes))
+			least = choice;
+	}
+	if (!least || plan_input(&input, plan, least->batch, least->variant, arena, &err))
+		return "";
+	const double peak_bytes = least->metrics.host_peak_bytes, gib = ceil(peak_bytes / 0x1p30);
+	const bool is_host = peak_bytes > hw->host_memory_bytes, is_pinned = peak_bytes > hw->pinned_max_bytes;
+	return arena_printf(arena, "; %s%s%s%.0fGiB would do for %s with --mbs %.0f", is_host ? "--host-mem " : "",
+	    is_host && is_pinned ? arena_printf(arena, "%.0fGiB --pinned-max ", gib) : "", is_host || !is_pinned ? "" : "--pinned-max ", gib,
+	    plan_report_spec(input.policy, arena), input.batch.mbs);
+}
+
+const char *plan_report_unchecked(const struct plan_report *r)
+{
+	const bool is_probed = strncmp(r->hw->provenance.tool, "dos-probe", strlen("dos-probe")) == 0;
+
+	return is_probed && r->hw->n_fitted_on == 0
+	    ? "of probed machines only updates were compared with runs, forward and backward never; dos fit with runs of this one corrects them"
+	    : NULL;
+}
+
 /* ---- the command */
 
 static const char *add_count(const char *text, const char *flag, double value, struct arena *arena)

@@ -41,6 +41,10 @@ const struct outcome *plan_report_policy_outcome(const struct plan_report *repor
 const struct outcome *plan_report_change_outcome(const struct plan_report *report, size_t change);
 /* "does not fit: 3.1 GiB of GPU memory short" */
 const char *plan_report_shortage(const struct metrics *metrics, const struct hwprofile *hw, struct arena *arena);
+/* "; --host-mem 212GiB would do for .." when host memory alone is missing in what is known of some policy, else "". */
+const char *plan_report_more_host(const struct plan_report *report, struct arena *arena);
+/* What no run ever checked of this profile's predictions; NULL: nothing to say. */
+const char *plan_report_unchecked(const struct plan_report *report);
 /* The SPEC without what is the policy's default. */
 const char *plan_report_spec(const char *canonical, struct arena *arena);
 /* "dos simulate .." that gives the same numbers. */

@@ -140,6 +140,8 @@ static void print_best(FILE *out, const struct plan_report *r, struct arena *are
 	    units_print(t.a, UNIT_SECONDS, m->iteration_s), r->plan->space.batches[best->batch].tokens,
 	    plan_report_rate(t.c, 1 / best->s_per_token), units_print(t.b, UNIT_FRAC, plan_report_utilization(w, hw, m->iteration_s)));
 	print_sure(out, r, arena);
+	if (r->sensitivities && plan_report_unchecked(r))
+		fprintf(out, "%-*s%s\n", LABEL, "unchecked", plan_report_unchecked(r));
 	putc('\n', out);
 	print_phases(out, r);
 	const struct peak gpu = {m->gpu_peak_bytes, r->hw->gpu_memory_bytes, r->allowance_frac * r->hw->gpu_memory_bytes,
