@@ -62,7 +62,7 @@ static void over_splits(
 static void run_contention_gpus(struct harness *harness, const struct probe_case *probe_case)
 {
 	struct err err = {0};
-	char *devices[2 * HARNESS_GPUS_MAX];
+	char *devices[2 * HARNESS_GPUS_MAX] = {NULL};
 	if (harness->n_gpus < 2) {
 		harness_waive(harness, probe_case, "one GPU");
 		return;

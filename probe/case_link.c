@@ -200,7 +200,7 @@ static void measure_pageable(struct harness *harness, const struct probe_case *p
 	    .activity = {pageable_begin, is_push ? push_step : flush_step, pageable_end, &work},
 	    .what = is_push ? "push_pageable" : "flush_pageable",
 	    .x = harness->n_cpus,
-	    .bytes_per_unit = is_push ? 12 : 12, /* read 4, write 2, staged copy 2+2, DMA 2; and the same backwards */
+	    .bytes_per_unit = 12, /* read 4, write 2, staged copy 2+2, DMA 2; and the same backwards */
 	    .unit = UNIT_PARAMS_PER_S};
 	harness_measure(harness, probe_case, "16 M parameters", &measured, 1);
 	free(work.half);
@@ -234,12 +234,13 @@ static void measure_all_gpus(struct harness *harness, const struct probe_case *p
 	size_t n_measured = 0;
 	for (int i = 0; i < 2 * n; i++) {
 		const enum copy_kind kind = i % 2 ? COPY_D2H : COPY_H2D;
+		const int gpu = i / 2;
 		if (kind == COPY_H2D ? !has_h2d : !has_d2h)
 			continue;
 		struct measured *const one = &measured[n_measured];
-		*one = copy_rank_measured(&activities[n_measured++], harness, i / 2, kind, LARGE_COPY_BYTES, devices[i]);
+		*one = copy_rank_measured(&activities[n_measured++], harness, gpu, kind, LARGE_COPY_BYTES, devices[i]);
 		one->with = has_h2d && has_d2h ? "all" : "all, one way";
-		one->with_x = i / 2;
+		one->with_x = gpu;
 	}
 	snprintf(label, sizeof label, "64 MiB %s on every GPU", !has_d2h ? "H2D" : !has_h2d ? "D2H" : "both ways");
 	harness_measure(harness, probe_case, label, measured, n_measured);

@@ -259,7 +259,7 @@ static void add_root(struct derived *derived, const struct harness *harness)
 	out->lo = lo;
 	out->hi = hi;
 	snprintf(out->source, sizeof out->source, "%s, 64 MiB both ways on all GPUs at once, added up", key);
-	derived->gpus_per_pcie_root = (double)(n / 2);
+	derived->gpus_per_pcie_root = harness->n_gpus;
 	derived->pcie_root_Bps = sum;
 }
 

@@ -63,7 +63,7 @@ static void cut_pool(struct pool *pool)
 		*wide[i] = (float *)(void *)at;
 	for (size_t i = 0; i < 3; i++, at += 2 * pool->n)
 		*narrow[i] = (uint16_t *)(void *)at;
-	pool->dma_in = (char *)(((uintptr_t)at + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
+	pool->dma_in = at + (PAGE_BYTES - (uintptr_t)at % PAGE_BYTES) % PAGE_BYTES;
 	pool->dma_out = pool->dma_in + pool->copy_bytes;
 }
 

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# analyze.sh BUILD: cppcheck, clang-tidy (.clang-tidy) and gcc -fanalyzer over model/, sim/ and traces/, those that are installed.
+# analyze.sh BUILD: cppcheck, clang-tidy (.clang-tidy) and gcc -fanalyzer over model/, sim/, traces/ and probe/, those that are
+# installed.
 # BUILD holds the generated headers. A finding that is wrong stands in analyze_exceptions with the reason; any other one fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 flags=(-std=gnu11 -D_GNU_SOURCE -ffp-contract=off -I. "-I$1/gen")
 read -ra packages <<<"$(pkg-config --cflags gsl libcjson sqlite3 zlib)"
 flags+=(${packages[@]+"${packages[@]}"})
-folders=(model model/base sim sim/policy sim/study sim/cli traces)
+folders=(model model/base sim sim/policy sim/study sim/cli traces probe)
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
 is_whole=1
@@ -16,7 +17,7 @@ sources() { find "${folders[@]}" -maxdepth 1 -name '*.c' | sort; }
 # Each prints FILE:LINE CHECK MESSAGE.
 run_cppcheck() {
 	cppcheck -q --std=c11 --enable=warning,performance,portability -I. "-I$1/gen" \
-		--template='{file}:{line} {id} {message}' model sim traces 2>&1
+		--template='{file}:{line} {id} {message}' model sim traces probe 2>&1
 }
 run_tidy() {
 	sources | xargs -P 2 -n 8 sh -c 'clang-tidy --quiet "$@" -- '"${flags[*]}"' 2>/dev/null' clang-tidy |
