@@ -4,7 +4,7 @@
  *   rates       the centre of the case over all rounds, its 95 % interval (stats.h)
  *   curves      at each point the mean of all that was measured alone there, by the case and beside co-runs
  *   dram_Bps, h2d_weight, d2h_weight   fitted to the contention grid, a copy weight per direction (fluid_fit.h)
- *   dram_latency_Bps, h2d_dram_load .. downscale_latency_frac   loaded latency, fitted to the rows of the grid (latency.h)
+ *   dram_latency_Bps, h2d_dram_load .. downscale_latency_frac   loaded latency, fitted to the rows of the grid, with intervals (latency_fit.h)
  *   dma_weight   the same fit with one weight for both, for who leaves the others out
  *               of weights that fit as well the nearest to 1; "assumed" where 1 itself does
  *   bytes per parameter    counted in the kernels, not measured (kernels.h)
@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/base/latency.h"
+#include "model/base/latency_fit.h"
 #include "probe/activities.h"
 
 static struct derived_value *add(
@@ -153,7 +153,7 @@ static void add_weights(struct derived *derived, size_t n_cells)
 static void add_latency(struct derived *derived, double n_cpus)
 {
 	struct latency_pair pairs[DERIVED_CORUN_MAX];
-	struct latency_constants c;
+	struct latency_constants c, lo, hi;
 	double error_frac;
 	char source[200];
 	size_t n = 0;
@@ -167,8 +167,12 @@ static void add_latency(struct derived *derived, double n_cpus)
 	if (!latency_fit(&c, &error_frac, pairs, n))
 		return;
 	snprintf(source, sizeof source, LATENCY_SOURCE, n, 100 * error_frac);
-	for (size_t i = 0; i < LATENCY_CONSTANTS_N; i++)
-		add(derived, latency_members[i].name, "measured", latency_constant(&c, i), source);
+	latency_intervals(&lo, &hi, &c, pairs, n);
+	for (size_t i = 0; i < LATENCY_CONSTANTS_N; i++) {
+		struct derived_value *const out = add(derived, latency_members[i].name, "measured", latency_constant(&c, i), source);
+		out->lo = latency_constant(&lo, i);
+		out->hi = latency_constant(&hi, i);
+	}
 }
 
 static void add_dram(struct derived *derived, const struct harness *harness)

@@ -116,7 +116,7 @@ static double fit_split(
 
 static void set_weights(struct fluid_constants *constants, enum fluid_kind first, enum fluid_kind last, double weight)
 {
-	for (int kind = first; kind <= (int)last; kind++)
+	for (size_t kind = first; kind <= last; kind++)
 		constants->weights[kind] = weight;
 }
 

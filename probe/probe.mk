@@ -12,8 +12,8 @@ PROBE_NVCC_FLAGS := -std=c++14 -O3 -I. -gencode arch=compute_80,code=sm_80 -genc
 
 PROBE_MAIN := probe/dos_probe.c
 PROBE_LIB_SRCS := $(filter-out $(PROBE_MAIN) probe/cuda_none.c probe/cuda_fake.c,$(sort $(wildcard probe/*.c)))
-PROBE_BASE_SRCS := $(addprefix model/base/,arena.c csv.c err.c file_replace.c file_text.c jsonw.c latency.c leftovers.c maxmin.c opt.c \
-	opt_argv.c spec.c table.c units.c)
+PROBE_BASE_SRCS := $(addprefix model/base/,arena.c csv.c err.c file_replace.c file_text.c jsonw.c latency.c latency_fit.c leftovers.c \
+	maxmin.c opt.c opt_argv.c spec.c table.c units.c)
 PROBE_CUDA_OBJS := $(patsubst %.cu,$(BUILD)/%.cu.o,$(sort $(wildcard probe/cuda/*.cu)))
 PROBE_GPU_OBJS := $(if $(PROBE_CUDA),$(PROBE_CUDA_OBJS),$(BUILD)/probe/cuda_none.o)
 PROBE_LIB_OBJS := $(call objects,$(filter-out probe/command_%.c,$(PROBE_LIB_SRCS)))

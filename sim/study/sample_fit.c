@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/study/parallel.h"
+#include "sim/study/sample_latency.h"
 #include "sim/study/validate.h"
 
 /* ---- covariance */
@@ -184,6 +185,7 @@ int sampler_condition(struct sampler *s, const struct hwprofile *hw, const struc
 {
 	struct fit fit = {.sampler = s, .hw = hw, .options = {.sharing = sharing}};
 
+	sampler_join_latency(s, hw, arena);
 	if (hw->n_fitted_on == 0 || is_conditioned_already(hw))
 		return 0;
 	if (find_rows(&fit, arena, err))

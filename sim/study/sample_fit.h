@@ -5,7 +5,7 @@
  *
  * So the log factors are conditioned on the rows: measured = predicted at the profile, with the fit's own residual of each quantity as
  * noise (at least 1 %), linear in the log factors. Done when the profile's fitted_on rows are among the shipped sets and no fitted value
- * has an interval of its own, which would be conditioned already.
+ * has an interval of its own, which would be conditioned already. First what a probe's grid knows jointly (sample_latency.h).
  */
 #ifndef SIM_STUDY_SAMPLE_FIT_H
 #define SIM_STUDY_SAMPLE_FIT_H

@@ -19,6 +19,11 @@ dos profile merge newer.json a.json | grep pcie_root | diff root.txt -
 sed 's/"gpus_per_pcie_root": 2/"gpus_per_pcie_root": 1/' newer.json >one.json
 dos profile merge a.json newer.json one.json; echo "exit $?"
 ls
+# The constants of loaded DRAM of two recorded probes have intervals, which overlap.
+for i in 1 2; do
+	dos profile merge "$DOS_SRC/traces/recorded/samples/h200_probe$i.json" -o $i.json
+done
+dos profile diff ./1.json ./2.json | grep -E '^dram_latency|_load |_latency_frac'
 echo
 cd "$DOS_SRC" || exit 1
 dos profile merge traces/recorded/samples/h200_probe1.json traces/recorded/samples/h200_probe2.json |

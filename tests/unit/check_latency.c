@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A memory that is slower the more it is loaded: against worked numbers, against the fixed point itself, in shares, and the fit. */
+ * A memory that is slower the more it is loaded: against worked numbers, against the fixed point itself, and in shares. */
 #include "model/base/latency.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/lanes.h"
 #include "sim/shares.h"
-#include "sim/study/profile_latency.h"
 #include "tests/unit/plain_machine.h"
 #include "tests/unit/test_util.h"
 
@@ -58,147 +56,6 @@ START_TEST(a_fixed_point)
 		return; /* users that do not follow latency alone may ask for more than there is */
 	const double latency = 1 / (1 - load_Bps / limit_Bps), own = 1 / (1 - users[0].load_Bps / limit_Bps);
 	assert_rel(speeds[0], fmin(1, own / latency), 1e-6);
-}
-END_TEST
-
-static const struct latency_constants truth = {150e9, 0.5, 0.9, 0.2, 0.05, 0.4};
-
-/* What the law gives for Adam of t threads beside each company. root_Bps > 0: copies both ways are of two ranks, no more each. */
-static size_t pairs_of(struct latency_pair *pairs, const struct latency_constants *c, double root_Bps)
-{
-	size_t n = 0;
-	for (double cpu_Bps = 50e9; cpu_Bps < 130e9; cpu_Bps += 20e9)
-		for (int other = LATENCY_H2D; other <= LATENCY_NONE; other++) {
-			const double Bps[] = {50e9, 50e9, 90e9, 20e9, 0}, each = other == LATENCY_DUPLEX ? 45e9 : Bps[other];
-			struct latency_user users[3] = {{cpu_Bps, 1}};
-			double speeds[3];
-			size_t k = 1;
-			if (other == LATENCY_H2D || other == LATENCY_DUPLEX)
-				users[k++] = (struct latency_user){c->h2d_load * each, c->h2d_follows_frac};
-			if (other == LATENCY_D2H || other == LATENCY_DUPLEX)
-				users[k++] = (struct latency_user){c->d2h_load * each, c->d2h_follows_frac};
-			if (other == LATENCY_DOWNSCALE)
-				users[k++] = (struct latency_user){each, c->downscale_follows_frac};
-			const bool has_root = root_Bps > 0 && other == LATENCY_DUPLEX;
-			const double ranks = other == LATENCY_NONE || has_root ? 2 : 1;
-			latency_speeds(speeds, users, k, c->limit_Bps, ranks);
-			const double other_frac = k == 3 ? (speeds[1] + speeds[2]) / 2 : speeds[k - 1];
-			pairs[n++] = (struct latency_pair){(enum latency_other)other, cpu_Bps, Bps[other], speeds[0],
-			    has_root ? fmin(other_frac, root_Bps / Bps[other]) : other_frac, ranks, has_root ? root_Bps : 0};
-		}
-	return n;
-}
-
-START_TEST(the_fit_finds_the_constants)
-{
-	struct latency_pair pairs[32];
-	struct latency_constants c;
-	double error_frac;
-	const size_t n = pairs_of(pairs, &truth, 0);
-	ck_assert(latency_fit(&c, &error_frac, pairs, n));
-	ck_assert_double_lt(error_frac, 1e-3);
-	assert_rel(c.limit_Bps, truth.limit_Bps, 0.01);
-	assert_rel(c.h2d_load, truth.h2d_load, 0.02);
-	assert_rel(c.d2h_load, truth.d2h_load, 0.02);
-	ck_assert_double_eq_tol(c.h2d_follows_frac, truth.h2d_follows_frac, 0.01);
-	ck_assert_double_eq_tol(c.d2h_follows_frac, truth.d2h_follows_frac, 0.01);
-	ck_assert_double_eq_tol(c.downscale_follows_frac, truth.downscale_follows_frac, 0.01);
-	ck_assert(!latency_fit(&c, &error_frac, pairs, 4)); /* one cell of each */
-	ck_assert_double_eq(c.limit_Bps, 0);
-}
-END_TEST
-
-/* Who knows of the root finds the constants, who does not takes DRAM for it. */
-START_TEST(a_root_is_not_taken_for_dram)
-{
-	struct latency_pair pairs[32];
-	struct latency_constants c;
-	double error_frac;
-	const size_t n = pairs_of(pairs, &truth, 30e9);
-	ck_assert(latency_fit(&c, &error_frac, pairs, n));
-	ck_assert_double_lt(error_frac, 1e-3);
-	assert_rel(c.limit_Bps, truth.limit_Bps, 0.01);
-	ck_assert_double_eq_tol(c.h2d_follows_frac, truth.h2d_follows_frac, 0.01);
-	for (size_t i = 0; i < n; i++)
-		pairs[i].root_Bps = 0;
-	ck_assert(latency_fit(&c, &error_frac, pairs, n));
-	ck_assert_double_gt(error_frac, 0.05);
-}
-END_TEST
-
-/* The grid of a profile whose two GPUs share 60 GB/s, 30 each: its root goes into the fit. */
-START_TEST(a_profile_fit_knows_its_root)
-{
-	static const char *const seconds[] = {"h2d", "d2h", "duplex", "cpu_downscale", "cpu_adam"};
-	struct latency_pair pairs[32];
-	struct arena arena = {0};
-	struct hwprofile *const hw = arena_zalloc(&arena, 1, sizeof *hw);
-	plain_machine(hw);
-	hw->value_meta = arena_zalloc(&arena, hw_n_value_fields, sizeof *hw->value_meta);
-	hw->pcie_root_Bps = 60e9;
-	hw->gpus_per_pcie_root = 2;
-	hw->cpu_adam_bytes_per_param = hw->cpu_downscale_bytes_per_param = 10;
-	hw->n_corun = pairs_of(pairs, &truth, 30e9);
-	for (size_t i = 0; i < hw->n_corun; i++) {
-		struct hw_corun *const cell = &hw->corun[i];
-		const struct latency_pair *const pair = &pairs[i];
-		const double bytes = pair->other == LATENCY_DOWNSCALE ? 10 : 1;
-		strcpy(cell->first, "cpu_adam");
-		strcpy(cell->second, seconds[pair->other]);
-		cell->first_alone = pair->cpu_Bps / 10;
-		cell->first_together = cell->first_alone * pair->cpu_frac;
-		cell->second_alone = fmax(1, pair->other_Bps / bytes);
-		cell->second_together = cell->second_alone * pair->other_frac;
-		cell->ranks = pair->ranks;
-	}
-	profile_fit_latency(hw, &arena);
-	assert_rel(hw->dram_latency_Bps, truth.limit_Bps, 0.01);
-	ck_assert_double_eq_tol(hw->h2d_latency_frac, truth.h2d_follows_frac, 0.01);
-	ck_assert_double_eq_tol(hw->downscale_latency_frac, truth.downscale_follows_frac, 0.01);
-	arena_release(&arena);
-}
-END_TEST
-
-START_TEST(without_slowdown_there_is_no_limit)
-{
-	struct latency_pair pairs[32];
-	struct latency_constants c;
-	double error_frac;
-	const size_t n = pairs_of(pairs, &truth, 0);
-	for (size_t i = 0; i < n; i++)
-		pairs[i].cpu_frac = pairs[i].other_frac = 1;
-	ck_assert(!latency_fit(&c, &error_frac, pairs, n));
-}
-END_TEST
-
-START_TEST(cells_that_say_something)
-{
-	const struct latency_cell cell = {"cpu_adam", "duplex", 4, 0, 2e9, 1e9, 80e9, 60e9, 0, 70e9, 0};
-	struct latency_cell other = cell;
-	struct latency_pair pair;
-	ck_assert(latency_pair_of(&pair, &cell, 8, 28, 6));
-	ck_assert(pair.other == LATENCY_DUPLEX);
-	assert_rel(pair.cpu_Bps, 56e9, 1e-12);
-	assert_rel(pair.cpu_frac, 0.5, 1e-12);
-	assert_rel(pair.other_frac, 0.75, 1e-12);
-	ck_assert_double_eq(pair.ranks, 1);
-	ck_assert_double_eq(pair.root_Bps, 70e9);
-	other.ranks = 8;
-	other.gpus_per_root = 2;
-	ck_assert(latency_pair_of(&pair, &other, 8, 28, 6));
-	ck_assert_double_eq(pair.root_Bps, 35e9); /* of eight ranks, two behind each root */
-	other = cell;
-	other.second = "cpu_downscale";
-	other.second_threads = 5;
-	ck_assert(!latency_pair_of(&pair, &other, 8, 28, 6)); /* 9 threads on 8 */
-	ck_assert(latency_pair_of(&pair, &other, 9, 28, 6));
-	ck_assert_double_eq(pair.root_Bps, 0); /* a downscale copies nothing */
-	other.second = "spin";
-	ck_assert(!latency_pair_of(&pair, &other, 9, 28, 6));
-	other.second = "cpu_adam";
-	ck_assert(!latency_pair_of(&pair, &other, 9, 28, 6)); /* of no other rank */
-	other.ranks = 2;
-	ck_assert(latency_pair_of(&pair, &other, 9, 28, 6));
 }
 END_TEST
 
@@ -353,15 +210,10 @@ Suite *latency_suite(void);
 Suite *latency_suite(void)
 {
 	Suite *const s = suite_create("latency");
-	TCase *const law = tcase_create("law"), *const fit = tcase_create("fit"), *const simulated = tcase_create("simulated");
+	TCase *const law = tcase_create("law"), *const simulated = tcase_create("simulated");
 	tcase_add_test(law, two_kernels_slow_each_other);
 	tcase_add_test(law, posted_writes_keep_their_speed);
 	tcase_add_loop_test(law, a_fixed_point, 0, 40);
-	tcase_add_test(fit, the_fit_finds_the_constants);
-	tcase_add_test(fit, a_root_is_not_taken_for_dram);
-	tcase_add_test(fit, a_profile_fit_knows_its_root);
-	tcase_add_test(fit, without_slowdown_there_is_no_limit);
-	tcase_add_test(fit, cells_that_say_something);
 	tcase_add_checked_fixture(simulated, setup, NULL);
 	tcase_add_test(simulated, shares_follow_the_law);
 	tcase_add_loop_test(simulated, a_root_is_shared_by_weight, 0, 2);
@@ -369,7 +221,6 @@ Suite *latency_suite(void)
 	tcase_add_test(simulated, lanes_race_for_a_root);
 	tcase_add_test(simulated, lanes_race_with_those_there_are);
 	suite_add_tcase(s, law);
-	suite_add_tcase(s, fit);
 	suite_add_tcase(s, simulated);
 	return s;
 }

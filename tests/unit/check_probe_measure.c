@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/base/latency.h"
+#include "model/base/latency_fit.h"
 #include "probe/activity.h"
 #include "probe/clock.h"
 #include "probe/profile_write.h"
@@ -277,6 +278,13 @@ START_TEST(loaded_latency_is_values) /* E32 */
 	ck_assert_double_eq_tol(value_of(derived, "h2d_latency_frac"), truth.h2d_follows_frac, 0.01);
 	ck_assert_double_eq_tol(value_of(derived, "d2h_latency_frac"), truth.d2h_follows_frac, 0.01);
 	ck_assert(!isnan(value_of(derived, "downscale_latency_frac")));
+	for (size_t i = 0; i < derived->n_values; i++) {
+		const struct derived_value *const value = &derived->values[i];
+		if (strcmp(value->name, "dram_latency_Bps") == 0)
+			ck_assert(0.99 * truth.limit_Bps < value->lo && value->lo <= value->value && value->value <= value->hi);
+		if (strcmp(value->name, "downscale_latency_frac") == 0)
+			ck_assert(value->lo == 0 && value->hi == 1); /* not in this grid */
+	}
 	ck_assert(!isnan(value_of(derived, "dram_Bps"))); /* the closed form and --hw without E32 use it */
 	free(harness->results);
 	harness->results = NULL;
