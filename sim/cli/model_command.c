@@ -8,6 +8,7 @@
 #include "sim/cli/common.h"
 #include "sim/cli/trial_print.h"
 #include "sim/cli/uncertainty.h"
+#include "sim/study/estimate.h"
 #include "sim/study/stride_interval.h"
 #include "sim/study/use_interleave.h"
 
@@ -121,6 +122,12 @@ static struct table *strides_table(const struct subject *m, bool has_all)
 
 /* ---- formats */
 
+/* What a whole iteration's step begins with, the same before every stride. */
+static double start_s(const struct subject *m)
+{
+	return estimate_start_s(&m->cost, &m->workload);
+}
+
 /* All-gather of the new parameters, the same behind every stride; 0 at stage 3. */
 static double gather_s(const struct subject *m)
 {
@@ -183,6 +190,8 @@ static void print_json(FILE *out, const struct subject *m)
 	jsonw_member_number(&w, "stride_balance", s->stride_balance);
 	jsonw_member_number(&w, "stride_balance_update_s", s->stride_balance_s);
 	jsonw_member_number(&w, "stride_balance_loss_frac", s->stride_balance_loss_frac);
+	if (start_s(m) > 0)
+		jsonw_member_number(&w, "step_start_s", start_s(m));
 	lanes_json(&w, "lanes", &s->lanes);
 	lanes_json(&w, "idle_lanes", &s->idle_lanes);
 	if (gather_s(m) > 0)
@@ -214,6 +223,9 @@ static void print_text(FILE *out, const struct subject *m, bool is_verbose)
 		fprintf(out, "fits            no: %s\n", m->misfit);
 	fprintf(out, "stride_balance  %.0f: %s, ", s->stride_balance, units_print(time, UNIT_SECONDS, s->stride_balance_s));
 	fprintf(out, "%s over stride_opt\n", units_print(share, UNIT_FRAC, s->stride_balance_loss_frac));
+	if (start_s(m) > 0)
+		fprintf(out, "step start      %s more before every update: norms and small all-reduces of an iteration\n",
+		    units_print(time, UNIT_SECONDS, start_s(m)));
 	if (gather_s(m) > 0)
 		fprintf(out, "all-gather      %s more behind every update: ZeRO-%d has all parameters on every rank\n",
 		    units_print(time, UNIT_SECONDS, gather_s(m)), batch_zero_stage(&m->workload.batch));

@@ -105,8 +105,7 @@ static const struct {
     {"gpu-only", gpu_only_s, RES_HBM},
 };
 
-/* What MAIN does at the start of a step of a whole iteration. */
-static double start_s(const struct cost *cost, const struct workload *workload)
+double estimate_start_s(const struct cost *cost, const struct workload *workload)
 {
 	if (workload->is_update_only)
 		return 0;
@@ -132,6 +131,6 @@ int estimate_update(struct estimate *e, const struct policy_use *use, const stru
 		e->update_s = in_a_row[row].update_s(is_contended ? &slowed : cost, workload, use);
 		e->bottleneck = in_a_row[row].bottleneck;
 	}
-	e->update_s += start_s(cost, workload) + cost_op_s(cost, OP_GATHER, split_update_gather_bytes(workload));
+	e->update_s += estimate_start_s(cost, workload) + cost_op_s(cost, OP_GATHER, split_update_gather_bytes(workload));
 	return 0;
 }

@@ -19,4 +19,8 @@ struct estimate {
 int estimate_update(struct estimate *estimate, const struct policy_use *use, const struct cost *cost,
     const struct workload *workload, bool is_contended, struct err *err) MUST_CHECK;
 
+/* What MAIN does at the start of the step of a whole iteration, before the first update, the same for every policy: overflow check (fp16),
+ * step_fixed_s, step_subgroup_s of every subgroup. 0 for an update alone. */
+double estimate_start_s(const struct cost *cost, const struct workload *workload);
+
 #endif

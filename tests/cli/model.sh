@@ -10,3 +10,4 @@ run | sed -E 's/[0-9.]+/N/g; s/ +/ /g' | sed -n '1,5p;/^stride_opt/,$p'
 run --policy hybrid:fraction=0.5 --format csv | head -n 2 | cut -d, -f1,2
 run --policy dos:chain=duplex,buffers=3 --format json | grep '"policy"' | sed 's/stride=[0-9]*/stride=K/'
 dos model --hw rtx4090-pcie4 --model llama2-7b | grep -c '^fits  *no: needs .* of GPU memory'
+dos model --hw a100-4x --model llama2-7b | grep "^step start"

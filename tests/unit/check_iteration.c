@@ -4,6 +4,7 @@
  * what the metrics say of them. GPU times of a layer and of the head are the cost's (E6); here is when they run.
  */
 #include "sim/sharing.h"
+#include "sim/study/estimate.h"
 #include "sim/study/trial.h"
 #include "tests/unit/plain_machine.h"
 #include "tests/unit/test_util.h"
@@ -205,6 +206,28 @@ START_TEST(step_starts_and_reports)
 }
 END_TEST
 
+/* The closed form of an update, what the step starts with before it: the update of a whole iteration, contended too. */
+START_TEST(closed_form_has_the_start)
+{
+	static const char *const specs[] = {"zero3-offload", "gpu-only", "twinflow:ratio=0.5", "dos:stride=2", "dos:stride=3,chain=serial",
+	    "dos:stride=2,chain=duplex,downscale=fused"};
+	struct estimate e;
+	struct err err = {0};
+	hw.step_fixed_s = 0.002;
+	hw.step_subgroup_s = 0.003;
+	in.batch.precision = PRECISION_FP16;
+	in.sharing = &sharing_fluid;
+	const double update_s = run(specs[_i])->update_s, start_s = estimate_start_s(&trial.cost, &trial.workload);
+	ck_assert_uint_gt(trial.workload.n_subgroups, 2);
+	ck_assert_int_eq(estimate_update(&e, &trial.use, &trial.cost, &trial.workload, true, &err), 0);
+	assert_rel(e.update_s, update_s, _i < 3 ? 1e-9 : 1e-3); /* E35 knows no casts on the GPU */
+	assert_rel(start_s, 0.002 + 0.003 * (double)trial.workload.n_subgroups + trial.workload.rank_params * 2 / 3000e9, 1e-12);
+	ck_assert_double_gt(start_s, 0.01 * update_s); /* without it, far off */
+	trial.workload.is_update_only = true;
+	ck_assert_double_eq(estimate_start_s(&trial.cost, &trial.workload), 0);
+}
+END_TEST
+
 /* The critical path explains the iteration up to the end of its step, even where it starts with what spilled over. */
 static void assert_path(void)
 {
@@ -315,6 +338,7 @@ Suite *iteration_suite(void)
 	tcase_add_test(core, buckets_close_before_they_overfill);
 	tcase_add_test(core, accumulation_adds_up_passes);
 	tcase_add_test(core, step_starts_and_reports);
+	tcase_add_loop_test(core, closed_form_has_the_start, 0, 6);
 	tcase_add_test(core, timers_wait_for_what_they_say);
 	tcase_add_test(core, update_alone);
 	tcase_add_test(core, prefetch_in_backward);
