@@ -194,6 +194,10 @@ static int plan(struct common *c, const struct params *p, struct arena *arena, s
 	if (!code && p->config.ds_config)
 		code = common_beside("--report", p->report, NULL, err);
 	if (!code)
+		code = file_replace_check(c->output, arena, err);
+	if (!code)
+		code = file_replace_check(p->report, arena, err);
+	if (!code)
 		code = make_query(&query, hw, &specs, c, p, arena, err);
 	if (!code)
 		code = apply_workers(&specs, c, arena, err);

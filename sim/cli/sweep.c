@@ -179,6 +179,8 @@ static int sweep(const struct sweep_flags *flags, int argc, char **argv, struct 
 		counts.n_points = sweep_n_points(&run);
 		return print_answer(flags, &counts, arena, err);
 	}
+	if (file_replace_check(flags->common.output, arena, err))
+		return err->code;
 	catch_signals();
 	code = sweep_run(&counts, &run, err);
 	if (code && run.progress)

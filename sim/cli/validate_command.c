@@ -134,6 +134,8 @@ static int validate(const struct common *c, struct params *p, struct arena *aren
 		opt_list_add(&p->sets, "published", arena);
 	int code = choose_quantities(report.has_quantity, &p->quantities, err);
 	if (!code)
+		code = file_replace_check(c->output, arena, err);
+	if (!code)
 		code = predict_all(&validation, c, p, arena, err);
 	if (!code)
 		code = cover(&report, c, arena, err);

@@ -28,6 +28,11 @@ try replay traces/simulated.json --trace -
 try plan --hw $hw --model 7b --report p.html -o p.html
 try plan --hw $hw --model 7b --report -
 try plan --hw $hw --model 7b --ds-config ds.json -o new.json --report -
+# Known before minutes of work, so none of these reads a set or the profile of another machine, or leaves a database.
+try plan --hw absent --model 7b -o absent/p.txt
+try plan --hw absent --model 7b --report absent/p.html
+try validate --set absent -o absent/v.txt
+try sweep --hw $hw --model 7b --policy dos --db absent.db -o absent/s.txt
 try model --hw $hw --model 7b --policy zero3-offload
 try model --hw $hw --model 7b --policy dos,hybrid
 try validate published
