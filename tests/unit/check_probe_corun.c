@@ -193,6 +193,17 @@ START_TEST(all_gpus_have_a_root)
 	ck_assert_str_eq(root->kind, "measured");
 	ck_assert_double_eq(derived->gpus_per_pcie_root, 2);
 	ck_assert_double_eq(derived->pcie_root_Bps, root->value);
+	for (int i = 0; i < 2; i++) { /* one of them alone gets 2 * 159, then 2 * 161 GB/s */
+		const double duplex[] = {159e9 + 2e9 * i};
+		for (int j = 0; j < 2; j++) {
+			const struct measured measured = {.what = j ? "d2h" : "h2d", .with = j ? "h2d" : "d2h", .unit = UNIT_BYTES_PER_S};
+			const struct probe_case one = {.key = "bidirectional_memcpy_ce"};
+			harness_record(harness, &one, "64 MiB", &measured, duplex, 1)->stats.centre = duplex[0];
+		}
+		derive(derived, harness);
+		ck_assert(!value_of(derived, "pcie_root_Bps") == (i == 1));
+	}
+	harness->n_results -= 2; /* without that of one */
 	harness->results[0].status = RESULT_ERROR;
 	derive(derived, harness);
 	ck_assert_ptr_null(value_of(derived, "pcie_root_Bps"));
