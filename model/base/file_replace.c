@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/base/file_replace.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -50,13 +49,17 @@ static const char *resolve(const char *path, struct arena *arena)
 	return found;
 }
 
-/* ---- temporary files: a writer holds a lock of its own until it is renamed, so one without a lock has no writer any more */
+/* ---- temporary files: PATH.dos-PID-TRY.tmp. A writer holds a lock of its own until it is renamed, so one without a lock has no writer
+ * any more. The name says whose it is: nobody else's file is taken for one. */
+
+enum { TRIES_MAX = 100 };
 
 static bool is_at(int fd, const char *path)
 {
 	struct stat own, there;
 
-	return fstat(fd, &own) == 0 && lstat(path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+	return fstat(fd, &own) == 0 && S_ISREG(own.st_mode) && lstat(path, &there) == 0 && own.st_dev == there.st_dev &&
+	    own.st_ino == there.st_ino;
 }
 
 static void remove_orphan(const char *path)
@@ -70,16 +73,24 @@ static void remove_orphan(const char *path)
 	close(fd);
 }
 
-/* NAME.DIGITS.tmp */
-static bool is_temp_of(const char *file, const char *name, size_t n_name)
+/* After some digits and what follows them; NULL when it is something else. */
+static const char *after_number(const char *text, const char *follows)
 {
-	const char *c = file + n_name + 1;
+	const size_t n_digits = strspn(text, "0123456789"), n_follows = strlen(follows);
 
-	if (strncmp(file, name, n_name) != 0 || file[n_name] != '.' || !isdigit((unsigned char)*c))
+	return n_digits > 0 && strncmp(text + n_digits, follows, n_follows) == 0 ? text + n_digits + n_follows : NULL;
+}
+
+static bool is_temp_of(const char *file, const char *name)
+{
+	static const char mark[] = ".dos-";
+	const size_t n_name = strlen(name), n_mark = strlen(mark);
+
+	if (strncmp(file, name, n_name) != 0 || strncmp(file + n_name, mark, n_mark) != 0)
 		return false;
-	while (isdigit((unsigned char)*c))
-		c++;
-	return strcmp(c, ".tmp") == 0;
+	const char *const try = after_number(file + n_name + n_mark, "-");
+	const char *const end = try ? after_number(try, ".tmp") : NULL;
+	return end && *end == '\0';
 }
 
 /* What writers of target left that were killed. */
@@ -90,26 +101,37 @@ static void remove_orphans(const char *target, struct arena *arena)
 	DIR *const files = opendir(folder);
 
 	for (const struct dirent *file; files && (file = readdir(files));)
-		if (is_temp_of(file->d_name, name, strlen(name)))
+		if (is_temp_of(file->d_name, name))
 			remove_orphan(arena_printf(arena, "%s%s", folder, file->d_name));
 	if (files)
 		closedir(files);
 }
 
-/* Follows no link that somebody left there. Another one may take it for an orphan before it is locked: then once more. */
-static FILE *create_temp(int *lock, const char *path)
+/* False: another one took the new file for an orphan before it was locked. */
+static bool take_lock(int *lock, FILE *out, const char *path)
 {
-	for (int i = 0; i < LINKS_MAX; i++) {
-		FILE *const out = fopen(path, "wxe");
-		if (!out)
+	*lock = fcntl(fileno(out), F_DUPFD_CLOEXEC, 0); /* of the same lock, for after the close */
+	return *lock < 0 || flock(*lock, LOCK_EX) != 0 || is_at(*lock, path); /* where no locks are nobody finds an orphan */
+}
+
+/* The next name where there is one already, be it a link or a file of the same process number in another container. */
+static FILE *create_temp(struct file_replace *file, struct arena *arena)
+{
+	for (int i = 0; i < TRIES_MAX; i++) {
+		file->temp = arena_printf(arena, "%s.dos-%ld-%d.tmp", file->target, (long)getpid(), i);
+		FILE *const out = fopen(file->temp, "wxe");
+		if (!out && errno != EEXIST)
 			return NULL;
-		*lock = fcntl(fileno(out), F_DUPFD_CLOEXEC, 0); /* of the same lock, for after the close */
-		if (*lock < 0 || flock(*lock, LOCK_EX) != 0 || is_at(*lock, path)) /* where no locks are nobody finds an orphan */
+		if (out && take_lock(&file->lock, out, file->temp)) {
+			leftovers_add(file->temp);
 			return out;
-		close(*lock);
-		fclose(out);
+		}
+		if (out) {
+			close(file->lock);
+			fclose(out);
+		}
 	}
-	errno = EBUSY;
+	errno = EEXIST;
 	return NULL;
 }
 
@@ -142,16 +164,12 @@ int file_replace_open(struct file_replace *file, const char *path, struct arena 
 	if (access(file->target, F_OK) == 0 && access(file->target, W_OK) != 0)
 		return fail(file, err);
 	remove_orphans(file->target, arena);
-	file->temp = arena_printf(arena, "%s.%ld.tmp", file->target, (long)getpid()); /* ours alone, whoever else writes PATH */
-	if (link_target(file->temp, arena))
-		unlink(file->temp);
-	leftovers_add(file->temp);
-	file->out = create_temp(&file->lock, file->temp);
-	if (file->out)
-		return 0;
-	const int code = fail(file, err);
-	leftovers_drop(file->temp);
-	return code;
+	file->out = create_temp(file, arena);
+	if (!file->out)
+		return fail(file, err);
+	if (is_there)
+		(void)!fchmod(fileno(file->out), info.st_mode & 0777); /* nobody else may read it than before */
+	return 0;
 }
 
 int file_replace_check(const char *path, struct arena *arena, struct err *err)

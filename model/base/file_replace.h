@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * file_replace: writes a file completely or not at all: into PATH.PID.tmp, renamed when all of it is on disk. What is no
+ * file_replace: writes a file completely or not at all: into PATH.dos-PID-0.tmp, renamed when all of it is on disk. What is no
  * regular file (/dev/stdout, a pipe) and "-" (standard output) are written directly.
  *
- * PATH.PID.tmp of writers that were killed go at the next write of PATH: nobody holds their lock any more.
+ * Those of writers that were killed go at the next write of PATH: nobody holds their lock any more.
  *
- * Invariant: after commit or cancel nothing is open and no PATH.PID.tmp is left; an older PATH is untouched unless commit
+ * Invariant: after commit or cancel nothing is open and no temporary file is left; an older PATH is untouched unless commit
  * returned 0. Failures are STATUS_ENV.
  */
 #ifndef MODEL_BASE_FILE_REPLACE_H

@@ -22,7 +22,7 @@ stop() { # SIGNAL PATTERN
 echo 'older' >out.csv
 echo 'older figure' >a.svg
 
-# The trace waits for a reader, so out.csv.PID.tmp stays until the signal comes.
+# The trace waits for a reader, so its temporary file stays until the signal comes.
 mkfifo trace
 for signal in INT TERM HUP; do
 	echo "simulate $signal"

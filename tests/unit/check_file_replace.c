@@ -59,7 +59,7 @@ static void write_file(const char *path, const char *text)
 
 static const char *temp_of(const char *name)
 {
-	return in_folder(arena_printf(&arena, "%s.%ld.tmp", name, (long)getpid()));
+	return in_folder(arena_printf(&arena, "%s.dos-%ld-0.tmp", name, (long)getpid()));
 }
 
 START_TEST(replaces_when_committed)
@@ -195,7 +195,8 @@ static bool is_there(const char *path)
 /* A killed writer's file goes at the next write of the same file; one that is being written, and what only looks like it, stay. */
 START_TEST(leftovers_of_the_killed_go)
 {
-	static const char *const others[] = {"a.x.tmp", "a.1.tmp.txt", "a.1x.tmp", "a..tmp", "ab.1.tmp", "b.1.tmp"};
+	static const char *const others[] = {"a.1.tmp", "a.dos-1.tmp", "a.dos-1-.tmp", "a.dos--0.tmp", "a.dos-1-0.tmp.txt", "a.dos-1-0x.tmp",
+	    "a.dos-x-0.tmp", "ab.dos-1-0.tmp", "b.dos-1-0.tmp", ".dos-1-0.tmp"};
 	struct file_replace living;
 	struct err err;
 	int status;
@@ -209,7 +210,7 @@ START_TEST(leftovers_of_the_killed_go)
 	}
 	ck_assert_int_eq(waitpid(killed, &status, 0), killed);
 	ck_assert(WIFSIGNALED(status));
-	const char *const left = in_folder(arena_printf(&arena, "a.%ld.tmp", (long)killed));
+	const char *const left = in_folder(arena_printf(&arena, "a.dos-%ld-0.tmp", (long)killed));
 	ck_assert(is_there(left));
 	for (size_t i = 0; i < N_ELEMENTS(others); i++)
 		put(in_folder(others[i]));
@@ -217,7 +218,7 @@ START_TEST(leftovers_of_the_killed_go)
 	ck_assert(is_there(left));
 	ck_assert_int_eq(file_replace_open(&living, in_folder("a"), &arena, &err), 0);
 	ck_assert(!is_there(left));
-	const char *const renamed = in_folder("a.7.tmp"); /* as that of another process */
+	const char *const renamed = in_folder("a.dos-7-12.tmp"); /* as that of another process */
 	ck_assert_int_eq(rename(living.temp, renamed), 0);
 	write_file(in_folder("a"), "two");
 	expect(in_folder("a"), "two");
@@ -227,6 +228,39 @@ START_TEST(leftovers_of_the_killed_go)
 	ck_assert(!is_there(renamed));
 	for (size_t i = 0; i < N_ELEMENTS(others); i++)
 		ck_assert_msg(is_there(in_folder(others[i])), "%s is gone", others[i]);
+}
+END_TEST
+
+/* Of the same process number in another container, or where no lock tells: neither is in the way. What is no file is not ours. */
+START_TEST(a_taken_name_is_not_in_the_way)
+{
+	struct file_replace other;
+	struct err err;
+
+	ck_assert_int_eq(file_replace_open(&other, in_folder("a"), &arena, &err), 0);
+	fputs("other", other.out);
+	ck_assert_int_eq(mkfifo(in_folder("a.dos-1-0.tmp"), 0600), 0);
+	write_file(in_folder("a"), "own");
+	expect(in_folder("a"), "own");
+	ck_assert(is_there(other.temp) && is_there(in_folder("a.dos-1-0.tmp")));
+	ck_assert_int_eq(file_replace_commit(&other, &err), 0);
+	expect(in_folder("a"), "other");
+}
+END_TEST
+
+START_TEST(permissions_stay)
+{
+	struct stat info;
+
+	write_file(in_folder("a"), "one");
+	ck_assert_int_eq(chmod(in_folder("a"), 0640), 0);
+	write_file(in_folder("a"), "two");
+	ck_assert_int_eq(stat(in_folder("a"), &info), 0);
+	ck_assert_uint_eq(info.st_mode & 07777, 0640);
+	ck_assert_int_eq(chmod(in_folder("a"), 0600), 0);
+	write_file(in_folder("a"), "three");
+	ck_assert_int_eq(stat(in_folder("a"), &info), 0);
+	ck_assert_uint_eq(info.st_mode & 07777, 0600);
 }
 END_TEST
 
@@ -266,6 +300,8 @@ Suite *file_replace_suite(void)
 	tcase_add_test(core, a_full_device_is_named);
 	tcase_add_test(core, what_cannot_be_written);
 	tcase_add_test(core, leftovers_of_the_killed_go);
+	tcase_add_test(core, a_taken_name_is_not_in_the_way);
+	tcase_add_test(core, permissions_stay);
 	tcase_add_test(core, checked_beforehand);
 	suite_add_tcase(suite, core);
 	return suite;
