@@ -57,8 +57,7 @@ static double shortage_frac(const double peak_bytes[POOL_N], const struct hwprof
 
 /* ---- bounds */
 
-/* All on the GPU is gpu-only, under whatever name, so where that is planned too nothing else is. All on the CPU is not one policy: their
- * schedules differ. */
+/* All on the GPU is gpu-only under whatever name, so nothing else is where that is planned too. All on the CPU schedules differ. */
 static int check_offloads(const struct policy_use *use, const struct plan *plan, size_t batch, struct arena *arena, struct err *err)
 {
 	const struct workload *const workload = &plan->space.batches[batch].workload;
@@ -212,12 +211,12 @@ static void note_simulated(struct search *s, struct cell *cell)
 {
 	struct plan_policy *const p = &s->plan->policies[s->plan->space.variants[cell->variant].policy];
 	const struct metrics *const m = &cell->metrics;
-	const double peaks[POOL_N] = {[POOL_GPU] = m->gpu_peak_bytes, [POOL_HOST] = m->host_peak_bytes};
 
 	if (cell->state != CELL_SIMULATED)
 		return;
 	if (!m->fits) {
-		cell->shortage_frac = shortage_frac(peaks, s->plan->query.hw);
+		cell->shortage_frac =
+		    shortage_frac((const double[POOL_N]){[POOL_GPU] = m->gpu_peak_bytes, [POOL_HOST] = m->host_peak_bytes}, s->plan->query.hw);
 		note_misfit(s, cell);
 		return;
 	}
@@ -297,35 +296,54 @@ static void search_batch(struct search *s)
 
 /* ---- the end: the best and what falls shortest, simulated as they are */
 
+/* Nothing of the trial stays but its metrics. */
 static int run_in_full(struct plan *plan, struct plan_choice *choice, struct arena *arena, struct err *err)
 {
 	struct trial_input input;
 	struct trial trial;
+	struct arena scratch = {0};
 
-	if (plan_input(&input, plan, choice->batch, choice->variant, arena, err) || trial_run(&trial, &input, arena, err))
+	int code = plan_input(&input, plan, choice->batch, choice->variant, &scratch, err);
+	if (!code)
+		code = trial_run(&trial, &input, &scratch, err);
+	if (!code) {
+		choice->metrics = trial.metrics;
+		choice->metrics.reason = trial.metrics.reason ? arena_strdup(arena, trial.metrics.reason) : NULL;
+		choice->s_per_token = trial.metrics.iteration_s / plan->space.batches[choice->batch].tokens;
+	}
+	arena_release(&scratch);
+	return code;
+}
+
+static int find_shortage(double *short_frac, const struct plan *plan, const struct misfit *misfit, struct arena *scratch, struct err *err)
+{
+	struct trial_input input;
+	struct metrics m;
+
+	arena_reset(scratch);
+	if (plan_input(&input, plan, misfit->batch, misfit->variant, scratch, err) || trial_run_short(&m, &input, scratch, err))
 		return err->code;
-	choice->metrics = trial.metrics;
-	choice->s_per_token = trial.metrics.iteration_s / plan->space.batches[choice->batch].tokens;
+	*short_frac = shortage_frac((const double[POOL_N]){[POOL_GPU] = m.gpu_peak_bytes, [POOL_HOST] = m.host_peak_bytes}, plan->query.hw);
 	return 0;
 }
 
 /* The search has only bounds of what does not fit: simulates from the least on, until no bound is below what is known. */
 static int run_misfits(struct plan *plan, struct plan_policy *p, const struct misfits *misfits, struct arena *arena, struct err *err)
 {
-	for (size_t i = 0; i < misfits->n && (!p->has_misfit || misfits->list[i].shortage_frac < p->shortage_frac); i++) {
-		struct plan_choice choice = {.batch = misfits->list[i].batch, .variant = misfits->list[i].variant};
-		const struct metrics *const m = &choice.metrics;
-		if (run_in_full(plan, &choice, arena, err))
-			return err->code;
-		const double peaks[POOL_N] = {[POOL_GPU] = m->gpu_peak_bytes, [POOL_HOST] = m->host_peak_bytes};
-		const double short_frac = shortage_frac(peaks, plan->query.hw);
-		if (p->has_misfit && short_frac >= p->shortage_frac)
+	struct arena scratch = {0};
+	int code = 0;
+
+	for (size_t i = 0; !code && i < misfits->n && (!p->has_misfit || misfits->list[i].shortage_frac < p->shortage_frac); i++) {
+		double short_frac = INFINITY;
+		code = find_shortage(&short_frac, plan, &misfits->list[i], &scratch, err);
+		if (code || (p->has_misfit && short_frac >= p->shortage_frac))
 			continue;
 		p->has_misfit = true;
-		p->misfit = choice;
+		p->misfit = (struct plan_choice){.batch = misfits->list[i].batch, .variant = misfits->list[i].variant};
 		p->shortage_frac = short_frac;
 	}
-	return 0;
+	arena_release(&scratch);
+	return code || !p->has_misfit ? code : run_in_full(plan, &p->misfit, arena, err);
 }
 
 static void explain_refusal(struct plan *plan, size_t policy, struct arena *arena)
@@ -379,22 +397,4 @@ int plan_search(struct plan *plan, const struct plan_query *query, struct arena 
 	for (size_t i = 0; i < plan->space.n_policies; i++)
 		plan->policies[i].policy = plan->space.policies[i];
 	return finish(plan, search_all(plan, arena), arena, err);
-}
-
-/* Times of what fits, then shortages, then what is refused. */
-static double rank_key(const struct plan_policy *p)
-{
-	const double beyond_any_time_s = 1e9;
-
-	return p->has_best ? p->best.s_per_token : p->has_misfit ? beyond_any_time_s + p->shortage_frac : INFINITY;
-}
-
-void plan_rank(size_t *order, const struct plan *plan)
-{
-	for (size_t i = 0; i < plan->space.n_policies; i++) {
-		size_t at = i;
-		for (; at > 0 && rank_key(&plan->policies[order[at - 1]]) > rank_key(&plan->policies[i]); at--)
-			order[at] = order[at - 1];
-		order[at] = i;
-	}
 }

@@ -3,6 +3,9 @@
  * Plans against the simulation of every alternative, on small spaces; the same at any number of threads.
  */
 #include "sim/study/plan.h"
+
+#include <sys/resource.h>
+
 #include "sim/study/plan_near.h"
 #include "sim/study/plan_options.h"
 #include "sim/study/plan_pay.h"
@@ -229,6 +232,24 @@ START_TEST(misfit_is_the_nearest)
 }
 END_TEST
 
+/* However many are tried and however long their accumulation is. */
+START_TEST(misfits_leave_no_memory)
+{
+	const double most_kB = 700e3; /* one at a time takes 0.25 GB, all of them took 1 */
+	struct plan plan;
+	struct rusage before, after;
+
+	hw.gpu_memory_bytes = 1e8;
+	query.batch.mbs = 1;
+	query.tokens_per_batch = 4096 * 3072;
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &before), 0);
+	search(&plan);
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
+	ck_assert_uint_eq(plan.best, plan.space.n_policies);
+	ck_assert_double_le((double)(after.ru_maxrss - before.ru_maxrss), most_kB);
+}
+END_TEST
+
 START_TEST(batch_must_divide)
 {
 	struct plan plan;
@@ -409,6 +430,7 @@ Suite *plan_suite(void)
 	tcase_add_test(core, threads_change_nothing);
 	tcase_add_test(core, nothing_fits);
 	tcase_add_loop_test(core, misfit_is_the_nearest, 0, N_ELEMENTS(limits));
+	tcase_add_test(core, misfits_leave_no_memory);
 	tcase_add_test(core, batch_must_divide);
 	suite_add_tcase(suite, core);
 	tcase_add_checked_fixture(around, setup, teardown);
