@@ -306,6 +306,13 @@ static void hold_common(struct build *b)
 		gpu[MEM_GATHERED] += 2 * fmin(hw->live_params, w->tp_params);
 }
 
+void iteration_hold(struct schedule *schedule, const struct workload *workload, const struct policy_use *use, const enum place *places)
+{
+	struct build b = {.schedule = schedule, .workload = workload, .places = places};
+	hold_common(&b);
+	use->policy->memory(&b, use->params);
+}
+
 void iteration_build(struct schedule *schedule, const struct iteration_plan *plan)
 {
 	struct pass pass = {.plan = plan};
@@ -325,10 +332,8 @@ void iteration_build(struct schedule *schedule, const struct iteration_plan *pla
 		pass.tp_last = NO_OP;
 		schedule->rank = (uint16_t)rank;
 		schedule->phase = PHASE_FORWARD;
-		if (rank == 0) {
-			hold_common(&pass.b);
-			plan->use->policy->memory(&pass.b, plan->use->params);
-		}
+		if (rank == 0)
+			iteration_hold(schedule, plan->workload, plan->use, plan->places);
 		for (pass.iteration = 0; pass.iteration < plan->n_iterations; pass.iteration++) {
 			schedule->iteration = (uint8_t)pass.iteration;
 			one_iteration(&pass);

@@ -35,5 +35,7 @@ struct iteration_plan {
 
 /* Fills an initialised schedule. */
 void iteration_build(struct schedule *schedule, const struct iteration_plan *plan);
+/* Only what a rank holds from start to end: no operation. Of an update alone that is all that it holds. */
+void iteration_hold(struct schedule *schedule, const struct workload *workload, const struct policy_use *use, const enum place *places);
 
 #endif

@@ -32,17 +32,26 @@ static void phase_times(struct metrics *m, const struct timeline *t, const struc
 	m->iteration_s = m->forward_s + m->backward_s + m->update_s + m->other_s;
 }
 
+/* What is held from start to end, and its sums. */
+static void held(struct metrics *m, double sum[POOL_N], const struct schedule *s)
+{
+	memcpy(m->peak_bytes, s->resident_bytes, sizeof m->peak_bytes);
+	for (size_t pool = 0; pool < POOL_N; pool++) {
+		sum[pool] = 0;
+		for (size_t i = 0; i < MEM_N; i++)
+			sum[pool] += s->resident_bytes[pool][i];
+	}
+	m->gpu_peak_bytes = sum[POOL_GPU];
+	m->host_peak_bytes = sum[POOL_HOST];
+}
+
 /* Walks the ledger in the order in which the engine ran it and keeps the composition at the peak of each pool. */
 static void memory_peaks(struct metrics *m, const struct timeline *t, const struct schedule *s, struct arena *arena)
 {
-	double now[POOL_N][MEM_N], sum[POOL_N] = {0}, peak[POOL_N];
+	double now[POOL_N][MEM_N], sum[POOL_N], peak[POOL_N];
+	held(m, sum, s);
 	memcpy(now, s->resident_bytes, sizeof now);
-	for (size_t pool = 0; pool < POOL_N; pool++) {
-		for (size_t i = 0; i < MEM_N; i++)
-			sum[pool] += now[pool][i];
-		peak[pool] = sum[pool];
-		memcpy(m->peak_bytes[pool], now[pool], sizeof now[pool]);
-	}
+	memcpy(peak, sum, sizeof peak);
 	uint32_t *const first = arena_zalloc(arena, t->n_ops + 1, sizeof *first); /* events of each op, 1-based chain */
 	uint32_t *const next = arena_alloc(arena, s->n_mem + 1, sizeof *next);
 	for (size_t i = s->n_mem; i-- > 0;) {
@@ -130,4 +139,14 @@ void metrics_compute(struct metrics *m, const struct timeline *timeline, const s
 	judge_fit(m, schedule->cost->hw, arena);
 	m->gpu_fraction_frac = gpu_params / workload->rank_params;
 	m->n_ops = schedule->n_ops;
+}
+
+void metrics_held(
+    struct metrics *m, const struct schedule *schedule, const struct workload *workload, struct arena *arena)
+{
+	double sum[POOL_N];
+	memset(m, 0, sizeof *m);
+	held(m, sum, schedule);
+	m->host_peak_bytes *= workload->batch.gpus;
+	judge_fit(m, schedule->cost->hw, arena);
 }

@@ -27,5 +27,7 @@ struct metrics {
 /* places: of the policy, for gpu_fraction_frac. */
 void metrics_compute(struct metrics *m, const struct timeline *timeline, const struct schedule *schedule,
     const struct workload *workload, const double gpu_params, struct arena *arena);
+/* Memory alone, of a schedule without operations: what is held from start to end, and whether it fits. */
+void metrics_held(struct metrics *m, const struct schedule *schedule, const struct workload *workload, struct arena *arena);
 
 #endif

@@ -91,7 +91,7 @@ enum { N_INTERVAL_COLUMNS = 3 }; /* the last ones, with --uncertainty */
 /* People see the first strides, the last and what is named below, unless -v. */
 static bool is_shown(const struct strides *s, size_t k, bool has_all)
 {
-	return has_all || k <= 12 || k + 1 == s->n || k == s->stride_opt || (double)k == s->stride_balance;
+	return has_all || k <= 12 || k + 1 == s->n_all || k == s->stride_opt || (double)k == s->stride_balance;
 }
 
 static struct table *strides_table(const struct subject *m, bool has_all)
@@ -100,9 +100,9 @@ static struct table *strides_table(const struct subject *m, bool has_all)
 	struct table *const table = table_new(stride_columns,
 	    sizeof(stride_columns) / sizeof(stride_columns[0]) - (m->outcomes ? 0 : N_INTERVAL_COLUMNS));
 
-	for (size_t k = 0; k < s->n; k++) {
-		const struct stride_point *const p = &s->points[k];
-		if (!is_shown(s, k, has_all))
+	for (size_t i = 0; i < s->n; i++) {
+		const struct stride_point *const p = &s->points[i];
+		if (!is_shown(s, p->stride, has_all))
 			continue;
 		table_integer(table, (long long)p->stride);
 		table_number(table, p->gpu_fraction_frac);
@@ -113,9 +113,9 @@ static struct table *strides_table(const struct subject *m, bool has_all)
 		table_number(table, p->recurrence_s);
 		if (!m->outcomes)
 			continue;
-		table_number(table, m->outcomes[k].update.lo);
-		table_number(table, m->outcomes[k].update.hi);
-		table_number(table, m->outcomes[k].p_best);
+		table_number(table, m->outcomes[i].update.lo);
+		table_number(table, m->outcomes[i].update.hi);
+		table_number(table, m->outcomes[i].p_best);
 	}
 	return table;
 }
@@ -137,7 +137,7 @@ static double gather_s(const struct subject *m)
 /* Of the best stride; those of the others are in the list of strides. */
 static void json_intervals(struct jsonw *w, const struct subject *m)
 {
-	const struct stride_outcome *const best = &m->outcomes[m->strides.stride_opt];
+	const struct stride_outcome *const best = &m->outcomes[m->strides.opt];
 
 	uncertainty_json_about(w, m->uncertainty);
 	jsonw_key(w, "interval");
@@ -152,7 +152,7 @@ static void json_intervals(struct jsonw *w, const struct subject *m)
 
 static void text_interval(FILE *out, const struct subject *m)
 {
-	const struct stride_outcome *const best = &m->outcomes[m->strides.stride_opt];
+	const struct stride_outcome *const best = &m->outcomes[m->strides.opt];
 	struct arena arena = {0};
 	char parameter[UNITS_TEXT_MAX], discrepancy[UNITS_TEXT_MAX], share[UNITS_TEXT_MAX];
 
@@ -182,7 +182,7 @@ static void print_json(FILE *out, const struct subject *m)
 	jsonw_member_number(&w, "subgroup_params", m->workload.batch.subgroup_params);
 	jsonw_member_integer(&w, "n_subgroups", (long long)m->workload.n_subgroups);
 	jsonw_member_integer(&w, "stride_opt", (long long)s->stride_opt);
-	jsonw_member_number(&w, "stride_opt_update_s", s->points[s->stride_opt].update_s);
+	jsonw_member_number(&w, "stride_opt_update_s", s->points[s->opt].update_s);
 	jsonw_member_bool(&w, "opt_fits", !m->misfit);
 	jsonw_member_string(&w, "opt_reason", m->misfit);
 	jsonw_member_number(&w, "fraction_opt_frac", s->fraction_opt_frac);
@@ -198,6 +198,8 @@ static void print_json(FILE *out, const struct subject *m)
 		jsonw_member_number(&w, "update_gather_s", gather_s(m));
 	if (m->outcomes)
 		json_intervals(&w, m);
+	if (s->n < s->n_all)
+		jsonw_member_integer(&w, "n_strides_left_out", (long long)(s->n_all - s->n));
 	jsonw_key(&w, "strides");
 	table_json(table, &w);
 	jsonw_end_object(&w);
@@ -217,7 +219,7 @@ static void print_text(FILE *out, const struct subject *m, bool is_verbose)
 	table_print(table, FORMAT_TABLE, out);
 	table_free(table);
 	fprintf(out, "\nstride_opt      %zu: %s\n", s->stride_opt,
-	    units_print(time, UNIT_SECONDS, s->points[s->stride_opt].update_s));
+	    units_print(time, UNIT_SECONDS, s->points[s->opt].update_s));
 	fprintf(out, "fraction_opt    %.3f: %s\n", s->fraction_opt_frac, units_print(time, UNIT_SECONDS, s->fraction_opt_s));
 	if (m->misfit)
 		fprintf(out, "fits            no: %s\n", m->misfit);
@@ -305,17 +307,16 @@ static const char *best_spec(const struct subject *m, struct arena *arena, struc
 	return text ? text : spec.name;
 }
 
-/* The closed form knows no memory: simulated once. */
-static int judge_memory(struct subject *m, const struct shape *shape, const struct batch *batch, const struct common *c, struct arena *arena,
-    struct err *err)
+/* The closed form knows no memory. */
+static int judge_memory(struct subject *m, const struct common *c, struct arena *arena, struct err *err)
 {
-	struct trial_input input = {.hw = m->hw, .shape = *shape, .batch = *batch, .policy = best_spec(m, arena, err),
+	struct trial_input input = {.hw = m->hw, .workload = &m->workload, .policy = best_spec(m, arena, err),
 	    .threads = (double)c->threads, .sharing = &sharing_fluid};
-	struct trial trial;
+	struct metrics metrics;
 
-	if (!input.policy || trial_run(&trial, &input, arena, err))
+	if (!input.policy || trial_memory(&metrics, &input, arena, err))
 		return err->code;
-	m->misfit = trial.metrics.fits ? NULL : trial.metrics.reason;
+	m->misfit = metrics.fits ? NULL : metrics.reason;
 	return 0;
 }
 
@@ -331,6 +332,17 @@ static int find_outcomes(struct subject *m, const struct common *c, const struct
 	m->uncertainty = u;
 	m->outcomes = stride_outcomes(u, &m->strides, &source, arena);
 	return 0;
+}
+
+/* Also draws are of what is listed: for them all, whatever is shown. */
+static void list_strides(struct subject *m, const struct common *c, const struct interleave *how, struct arena *arena)
+{
+	const bool has_all = c->format != FORMAT_TABLE || c->is_verbose || c->uncertainty > 0;
+	const struct strides_query query = {&m->cost, &m->workload, how, has_all ? STRIDES_ALL : STRIDES_SHOWN};
+
+	strides_init(&m->strides, &query, arena);
+	if (has_all && m->strides.n < m->strides.n_all)
+		common_note(c, "%zu of %zu strides are listed; the best is that of all", m->strides.n, m->strides.n_all);
 }
 
 static int model(const struct common *c, struct arena *arena, struct err *err)
@@ -359,8 +371,8 @@ static int model(const struct common *c, struct arena *arena, struct err *err)
 		return code;
 	note_unread(c, specs.items[0]);
 	cost_init(&m->cost, hw, &m->workload, (double)c->threads, workers);
-	strides_init(&m->strides, &m->cost, &m->workload, &how, arena);
-	code = judge_memory(m, &shape, &batch, c, arena, err);
+	list_strides(m, c, &how, arena);
+	code = judge_memory(m, c, arena, err);
 	if (!code && c->uncertainty > 0)
 		code = find_outcomes(m, c, &how, workers, arena, err);
 	return code ? code : print(m, c, arena, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * stride_interval: the closed form of an update at every stride, on draws of the machine: intervals, and which stride is best.
+ * stride_interval: the closed form of an update at the strides listed, on draws of the machine: intervals, and which stride is best.
  */
 #ifndef SIM_STUDY_STRIDE_INTERVAL_H
 #define SIM_STUDY_STRIDE_INTERVAL_H

@@ -3,7 +3,7 @@
 
 #include "sim/engine.h"
 
-/* Parameters of a rank whose update runs on the GPU. */
+/* Returns the parameters of a rank whose update runs on the GPU. */
 static double place_all(struct trial *t, struct arena *arena)
 {
 	double gpu_params = 0;
@@ -47,7 +47,8 @@ static int check_size(const struct workload *w, struct err *err)
 	    "accepted (--grad-accum, --layers, --n-subgroups, --subgroup)", n_layers, w->n_subgroups, TRIAL_PARTS_MAX);
 }
 
-int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena, struct err *err)
+/* Up to the schedule, which is empty. */
+static int prepare(struct trial *t, const struct trial_input *in, bool is_run, struct arena *arena, struct err *err)
 {
 	if (in->sharing == &sharing_measured && in->hw->n_corun == 0)
 		return err_set(err, STATUS_USAGE, "--contention measured: %s has no contention grid (corun); accepted are fluid, none",
@@ -59,7 +60,7 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 	} else {
 		code = trial_workload(&t->workload, in->hw, &in->shape, &in->batch, arena, err);
 	}
-	if (!code)
+	if (!code && is_run)
 		code = check_size(&t->workload, err);
 	if (!code)
 		code = policy_use_parse(&t->use, in->policy, arena, err);
@@ -71,15 +72,37 @@ int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena
 	if (policy->resolve)
 		policy->resolve(t->use.params, in->hw, &t->workload, in->threads);
 	t->policy = policy_use_canonical(&t->use, arena);
-	const double gpu_params = place_all(t, arena);
+	t->gpu_params = place_all(t, arena);
 	cost_init(&t->cost, in->hw, &t->workload, in->threads, policy->workers ? policy->workers(t->use.params) : 0);
 	schedule_init(&t->schedule, &t->cost, arena);
+	return 0;
+}
+
+int trial_run(struct trial *t, const struct trial_input *in, struct arena *arena, struct err *err)
+{
+	if (prepare(t, in, true, arena, err))
+		return err->code;
 	const struct iteration_plan plan = {.workload = &t->workload, .use = &t->use, .places = t->places,
 	    .recorded = in->recorded, .sync = in->sync,
 	    .n_iterations = in->n_iterations ? in->n_iterations : ITERATIONS, .n_ranks = in->is_unfolded ? (size_t)t->workload.batch.gpus : 1};
 	iteration_build(&t->schedule, &plan);
 	engine_run(&t->timeline, &t->schedule, in->sharing, arena);
-	metrics_compute(&t->metrics, &t->timeline, &t->schedule, &t->workload, gpu_params, arena);
+	metrics_compute(&t->metrics, &t->timeline, &t->schedule, &t->workload, t->gpu_params, arena);
+	return 0;
+}
+
+int trial_memory(struct metrics *m, const struct trial_input *in, struct arena *arena, struct err *err)
+{
+	const bool is_update_only = in->workload ? in->workload->is_update_only : in->batch.n_subgroups > 0;
+	struct trial t;
+
+	if (is_update_only ? prepare(&t, in, false, arena, err) : trial_run(&t, in, arena, err))
+		return err->code;
+	if (is_update_only) {
+		iteration_hold(&t.schedule, &t.workload, &t.use, t.places);
+		metrics_held(&t.metrics, &t.schedule, &t.workload, arena);
+	}
+	*m = t.metrics;
 	return 0;
 }
 

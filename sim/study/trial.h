@@ -29,6 +29,7 @@ struct trial {
 	struct policy_use use;
 	const char *policy; /* canonical SPEC */
 	enum place *places;
+	double gpu_params; /* of a rank, updated on the GPU */
 	struct cost cost;
 	struct schedule schedule;
 	struct timeline timeline;
@@ -38,6 +39,8 @@ struct trial {
 /* Runs one trial; everything lives in the arena. STATUS_USAGE for bad shapes and policies, and for more than TRIAL_PARTS_MAX. A trial that does not fit runs all the same: see
  * metrics.fits. */
 int trial_run(struct trial *trial, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
+/* The memory of a trial alone, of its metrics. Of an update alone nothing is run, so it may be of any size. */
+int trial_memory(struct metrics *metrics, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
 /* Its metrics with accumulation beyond four micro-batches extrapolated: each more is like the fourth, since what a phase leaves running
  * ends long before the next. */
 int trial_run_short(struct metrics *metrics, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
