@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { MAIN, WORKER, UP, DOWN, GPU, N_RUNNING }; /* the first WINDOW_LANES slow each other */
 enum main_kind { IDLE, OVERHEAD, UNSCALE, ADAM };
@@ -20,19 +21,22 @@ void window_speeds_init(struct window_speeds *s, const struct cost *cost, const 
 }
 
 /* Also waiting may take a thread's time (OP_SYNC). */
+static void find_speeds(struct window_speeds *s, size_t set)
+{
+	const enum op_kind main_kinds[WINDOW_MAIN_KINDS] = {OP_SYNC, OP_HOST, OP_CPU_UNSCALE, s->adam};
+	const enum op_kind kinds[WINDOW_LANES] = {main_kinds[set >> 3], OP_CPU_DOWNSCALE, OP_H2D, OP_D2H};
+	const bool runs[WINDOW_LANES] = {true, set & 4, set & 2, set & 1};
+	lanes_speeds(s->speeds[set], kinds, runs, s->cost);
+	s->is_known[set] = true;
+}
+
 static const double *speeds_of(struct window_speeds *s, const double left_s[], enum main_kind main_kind)
 {
-	const enum op_kind main_kinds[] = {OP_SYNC, OP_HOST, OP_CPU_UNSCALE, s->adam};
 	size_t set = left_s[MAIN] > 0 ? main_kind : IDLE;
-	const enum op_kind kinds[WINDOW_LANES] = {main_kinds[set], OP_CPU_DOWNSCALE, OP_H2D, OP_D2H};
-	bool runs[WINDOW_LANES] = {true};
-	for (size_t lane = WORKER; lane < WINDOW_LANES; lane++) {
-		runs[lane] = left_s[lane] > 0;
-		set = 2 * set + runs[lane];
-	}
+	for (size_t lane = WORKER; lane < WINDOW_LANES; lane++)
+		set = 2 * set + (left_s[lane] > 0);
 	if (!s->is_known[set])
-		lanes_speeds(s->speeds[set], kinds, runs, s->cost);
-	s->is_known[set] = true;
+		find_speeds(s, set);
 	return s->speeds[set];
 }
 
@@ -68,7 +72,6 @@ struct race {
 	const struct windows *w;
 	size_t n_windows; /* followed */
 	size_t n_copies, n_buffers;
-	struct pieces full, rest; /* of equal subgroups */
 	size_t n_full, n_rest; /* CPU pieces of a window, behind the last */
 	double now_s, left_s[N_RUNNING]; /* left: at alone speed, 0: idle */
 	/* MAIN's program */
@@ -85,8 +88,11 @@ struct race {
 	bool is_pushing, stays; /* H2D: what ran last; its stream goes on if it can */
 	struct mark {
 		double start_s, cast_s, no_cast_s; /* casts until then at alone speed; WORKER's time without */
-	} at, marks[WINDOWS_LIST_MAX + 1]; /* at: now; marks: starts of windows, and of what is behind them */
+	} at; /* now */
 	double loop_s, updated_s; /* end of MAIN's loop, of the newest GPU Adam */
+	/* not cleared at the start */
+	struct pieces full, rest; /* of equal subgroups */
+	struct mark marks[WINDOWS_LIST_MAX + 1]; /* starts of windows, and of what is behind them */
 	double push_ready_s[PUSHES_MAX];
 };
 
@@ -205,10 +211,16 @@ static bool main_steps(struct race *r)
 
 /* ---- the other lanes, when idle: E10-E12 */
 
+/* fmax is a call. */
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 /* What takes no time ends at once, but ends. */
 static void start(struct race *r, size_t lane, double s)
 {
-	r->left_s[lane] = fmax(DBL_MIN, s);
+	r->left_s[lane] = larger(DBL_MIN, s);
 }
 
 static void start_cast(struct race *r)
@@ -228,16 +240,16 @@ static void start_gpu(struct race *r)
 
 static void start_down(struct race *r)
 {
-	const size_t j = r->n_down / r->n_copies;
-	if (r->left_s[DOWN] <= 0 && j < r->n_backs && j < r->n_updated)
-		start(r, DOWN, streamed_of(r, j)->write_back_s);
+	const size_t n_ready = r->n_copies * (r->n_backs < r->n_updated ? r->n_backs : r->n_updated);
+	if (r->left_s[DOWN] <= 0 && r->n_down < n_ready)
+		start(r, DOWN, streamed_of(r, r->n_down / r->n_copies)->write_back_s);
 }
 
 /* Is the next fetch copy enqueued, and free what it overwrites? */
 static bool can_fetch(const struct race *r)
 {
-	const size_t j = r->n_up / r->n_copies;
-	return j < r->n_fetches && (j < r->n_buffers || r->n_down > r->n_up - r->n_buffers * r->n_copies);
+	const size_t n_free = r->n_buffers * r->n_copies;
+	return r->n_up < r->n_fetches * r->n_copies && (r->n_up < n_free || r->n_down > r->n_up - n_free);
 }
 
 /* Since when the next fetch copy is ready. On one stream not before the fetch before it has ended: it is asked then. */
@@ -251,6 +263,8 @@ static double fetch_ready_s(const struct race *r)
 
 static void start_up(struct race *r)
 {
+	if (r->left_s[UP] > 0 && r->fetch_ready_s >= 0)
+		return;
 	const bool has_push = r->n_pushed < r->n_pushes, has_fetch = can_fetch(r);
 	if (r->fetch_ready_s < 0 && has_fetch)
 		r->fetch_ready_s = fetch_ready_s(r);
@@ -304,10 +318,11 @@ static void advance(struct race *r)
 	const double *const shares = speeds_of(r->speeds, r->left_s, r->main_kind);
 	double speeds[N_RUNNING] = {[GPU] = 1}, passed_s = INFINITY;
 	size_t first = MAIN;
+	memcpy(speeds, shares, WINDOW_LANES * sizeof *shares);
 	for (size_t lane = MAIN; lane < N_RUNNING; lane++) {
-		speeds[lane] = lane < WINDOW_LANES ? shares[lane] : 1;
-		if (r->left_s[lane] > 0 && r->left_s[lane] / speeds[lane] < passed_s) {
-			passed_s = r->left_s[lane] / speeds[lane];
+		const double end_s = r->left_s[lane] > 0 ? r->left_s[lane] / speeds[lane] : (double)INFINITY;
+		if (end_s < passed_s) {
+			passed_s = end_s;
 			first = lane;
 		}
 	}
@@ -318,16 +333,22 @@ static void advance(struct race *r)
 		r->at.no_cast_s += passed_s;
 	for (size_t lane = MAIN; lane < N_RUNNING; lane++)
 		if (r->left_s[lane] > 0)
-			r->left_s[lane] = fmax(DBL_MIN, r->left_s[lane] - passed_s * speeds[lane]);
+			r->left_s[lane] = larger(DBL_MIN, r->left_s[lane] - passed_s * speeds[lane]);
 	r->now_s += passed_s;
 	end_lane(r, first);
 }
 
 static void race_init(struct race *r, struct window_speeds *speeds, const struct windows *w)
 {
-	*r = (struct race){.speeds = speeds, .w = w, .n_windows = w->each || w->n < FOLLOWED ? w->n : FOLLOWED,
-	    .n_copies = interleave_n_copies(w->how), .n_buffers = interleave_n_buffers(w->how), .n_full = w->n_cpu,
-	    .n_rest = w->n_left, .fetch_ready_s = -1};
+	memset(r, 0, offsetof(struct race, full));
+	r->speeds = speeds;
+	r->w = w;
+	r->n_windows = w->each || w->n < FOLLOWED ? w->n : FOLLOWED;
+	r->n_copies = interleave_n_copies(w->how);
+	r->n_buffers = interleave_n_buffers(w->how);
+	r->n_full = w->n_cpu;
+	r->n_rest = w->n_left;
+	r->fetch_ready_s = -1;
 	if (w->each)
 		return;
 	pieces_init(&r->full, w->n_cpu, w->n_cpu);

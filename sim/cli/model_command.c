@@ -18,6 +18,7 @@ struct subject {
 	struct workload workload;
 	const char *policy; /* canonical */
 	struct cost cost;
+	bool has_found; /* the stride of the policy was left open: it is the best */
 	struct strides strides;
 	const struct uncertainty *uncertainty; /* NULL: no intervals */
 	const struct stride_outcome *outcomes; /* [strides.n] */
@@ -270,6 +271,13 @@ static void note_unread(const struct common *c, const char *spec)
 			common_note(c, "%.*s of the policy is not read: every stride is listed", (int)strcspn(unread[i], "="), unread[i]);
 }
 
+static bool is_open(const struct policy_use *use, const char *name)
+{
+	const struct opt *const opt = opt_find(use->policy->opts, use->policy->n_opts, name, strlen(name));
+
+	return opt && opt->given_offset && !*(const bool *)((const char *)use->params + opt->given_offset);
+}
+
 /* The policy's options, complete, as the closed form wants them. */
 static int read_policy(struct interleave *how, double *workers, struct subject *m, const char *spec, double threads,
     struct arena *arena, struct err *err)
@@ -278,6 +286,7 @@ static int read_policy(struct interleave *how, double *workers, struct subject *
 
 	if (policy_use_parse(&use, spec, arena, err))
 		return err->code;
+	m->has_found = use.policy->resolve && is_open(&use, "stride");
 	if (use.policy->resolve)
 		use.policy->resolve(use.params, m->hw, &m->workload, threads);
 	m->policy = policy_use_canonical(&use, arena);
@@ -334,11 +343,12 @@ static int find_outcomes(struct subject *m, const struct common *c, const struct
 	return 0;
 }
 
-/* Also draws are of what is listed: for them all, whatever is shown. */
+/* Draws are of what is listed: for them all, whatever is shown. */
 static void list_strides(struct subject *m, const struct common *c, const struct interleave *how, struct arena *arena)
 {
 	const bool has_all = c->format != FORMAT_TABLE || c->is_verbose || c->uncertainty > 0;
-	const struct strides_query query = {&m->cost, &m->workload, how, has_all ? STRIDES_ALL : STRIDES_SHOWN};
+	const struct strides_query query = {
+	    .cost = &m->cost, .workload = &m->workload, .how = how, .listed = has_all ? STRIDES_ALL : STRIDES_SHOWN, .is_best = m->has_found};
 
 	strides_init(&m->strides, &query, arena);
 	if (has_all && m->strides.n < m->strides.n_all)

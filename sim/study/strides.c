@@ -147,7 +147,9 @@ void strides_init(struct strides *t, const struct strides_query *q, struct arena
 	stride_curve_init(&s->idle, q->cost, q->workload, q->how, false);
 	*t = (struct strides){.points = arena_zalloc(arena, has_all ? last + 1 : STRIDES_POINTS_MAX, sizeof(*t->points)), .n_all = last + 1};
 	t->stride_balance = stride_balance(q->cost, q->workload, q->how->chain == CHAIN_SERIAL);
-	if (!has_all)
+	if (q->is_best)
+		t->stride_opt = q->how->stride;
+	else if (!has_all)
 		t->stride_opt = q->how->waits_for_fetch ? stride_curve_opt(&s->curve) : fraction_stride_opt(&s->curve);
 	list(t, last, q->listed);
 	for (size_t i = 0; i < t->n; i++)

@@ -38,6 +38,7 @@ struct strides_query {
 	const struct workload *workload;
 	const struct interleave *how;
 	enum strides_listed listed;
+	bool is_best; /* the stride of `how` is known to be stride_opt: it is not searched */
 };
 
 /* Closed form of the update at one stride. */

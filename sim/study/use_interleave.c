@@ -20,6 +20,7 @@ int use_interleave(struct interleave *how, const struct policy_use *use, const s
 {
 	const int *const chain = member(use, "chain"), *const downscale = member(use, "downscale");
 	const long long *const buffers = member(use, "buffers");
+	const long long *const stride = member(use, "stride");
 	const double *const ratio = member(use, "ratio");
 
 	if (!chain || !downscale || !buffers)
@@ -31,7 +32,8 @@ int use_interleave(struct interleave *how, const struct policy_use *use, const s
 	    .buffers = (size_t)*buffers,
 	    .has_bf16_grads = is_word(use, "grads", "bf16"),
 	    .has_separate_unscale = is_word(use, "unscale", "separate"),
-	    .waits_for_fetch = member(use, "stride") != NULL,
+	    .waits_for_fetch = stride != NULL,
+	    .stride = stride ? (size_t)*stride : 0,
 	    .n_dynamic = workload->n_subgroups};
 	if (ratio)
 		how->n_dynamic = (size_t)(*ratio * (double)workload->n_subgroups + 1e-9);

@@ -8,7 +8,7 @@
 #include "model/interleave.h"
 #include "sim/policy.h"
 
-/* use: resolved. stride and on_gpu of *how are left empty. STATUS_USAGE for a policy that interleaves nothing. */
+/* use: resolved. on_gpu of *how is left empty. STATUS_USAGE for a policy that interleaves nothing. */
 int use_interleave(struct interleave *how, const struct policy_use *use, const struct workload *workload, struct err *err) MUST_CHECK;
 
 #endif
