@@ -24,6 +24,16 @@ void stride_curve_init(struct stride_curve *c, const struct cost *cost, const st
 	window_speeds_init(&c->speeds, cost, how);
 }
 
+bool stride_curve_is_of(const struct stride_curve *c, const struct cost *cost, const struct workload *workload,
+    const struct interleave *how, bool is_contended)
+{
+	const struct interleave *const of = &c->how;
+	return c->cost == cost && c->workload == workload && c->is_contended == is_contended && of->n_dynamic == how->n_dynamic &&
+	    of->chain == how->chain && of->downscale == how->downscale && of->buffers == how->buffers &&
+	    of->has_bf16_grads == how->has_bf16_grads && of->has_separate_unscale == how->has_separate_unscale &&
+	    of->waits_for_fetch == how->waits_for_fetch;
+}
+
 /* ---- parts */
 
 /* Kept for the mean size, which all have where they are equal. */
@@ -237,6 +247,14 @@ size_t stride_curve_opt(struct stride_curve *c)
 		}
 	}
 	return best;
+}
+
+void stride_curve_lanes(struct lanes *lanes, const struct stride_curve *c, size_t stride)
+{
+	const bool is_window = stride > 0 && stride <= c->how.n_dynamic;
+	const struct lanes_split split = {.n_cpu = is_window ? (double)stride - 1 : c->n, .n_gpu = is_window, .is_whole = !is_window,
+	    .cpu = c->mean, .gpu = c->mean};
+	lanes_of(lanes, c->cost, &c->how, &split, c->is_contended);
 }
 
 double stride_curve_fraction_s(const struct stride_curve *c, double fraction)

@@ -25,9 +25,14 @@ struct stride_curve {
 
 void stride_curve_init(struct stride_curve *curve, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, bool is_contended);
+/* Is it of these? Whoever changes a cost or a workload in place sets cost to NULL. */
+bool stride_curve_is_of(const struct stride_curve *curve, const struct cost *cost, const struct workload *workload,
+    const struct interleave *how, bool is_contended);
 /* stride_update_s, stride_opt and fraction_update_s of closed_form.h. */
 double stride_curve_s(struct stride_curve *curve, size_t stride);
 size_t stride_curve_opt(struct stride_curve *curve);
+/* lanes_window of the stride, or lanes_fraction of 0 where it is 0 or above n_dynamic. */
+void stride_curve_lanes(struct lanes *lanes, const struct stride_curve *curve, size_t stride);
 double stride_curve_fraction_s(const struct stride_curve *curve, double fraction);
 
 #endif

@@ -271,13 +271,6 @@ static void note_unread(const struct common *c, const char *spec)
 			common_note(c, "%.*s of the policy is not read: every stride is listed", (int)strcspn(unread[i], "="), unread[i]);
 }
 
-static bool is_open(const struct policy_use *use, const char *name)
-{
-	const struct opt *const opt = opt_find(use->policy->opts, use->policy->n_opts, name, strlen(name));
-
-	return opt && opt->given_offset && !*(const bool *)((const char *)use->params + opt->given_offset);
-}
-
 /* The policy's options, complete, as the closed form wants them. */
 static int read_policy(struct interleave *how, double *workers, struct subject *m, const char *spec, double threads,
     struct arena *arena, struct err *err)
@@ -286,7 +279,7 @@ static int read_policy(struct interleave *how, double *workers, struct subject *
 
 	if (policy_use_parse(&use, spec, arena, err))
 		return err->code;
-	m->has_found = use.policy->resolve && is_open(&use, "stride");
+	m->has_found = use.policy->resolve && use_leaves_open(&use, "stride");
 	if (use.policy->resolve)
 		use.policy->resolve(use.params, m->hw, &m->workload, threads);
 	m->policy = policy_use_canonical(&use, arena);

@@ -33,8 +33,8 @@ static double fraction_of(const struct policy_use *use)
 	return (double)n_streamed / (double)strlen(*mask);
 }
 
-static int interleaved(struct estimate *e, const struct policy_use *use, const struct cost *cost, const struct workload *workload,
-    bool is_contended, struct err *err)
+static int interleaved(struct estimate *e, struct stride_curve *curve, const struct policy_use *use, const struct cost *cost,
+    const struct workload *workload, bool is_contended, struct err *err)
 {
 	const long long *const stride = member(use, "stride");
 	struct interleave how;
@@ -42,16 +42,15 @@ static int interleaved(struct estimate *e, const struct policy_use *use, const s
 
 	if (use_interleave(&how, use, workload, err))
 		return err->code;
+	if (!stride_curve_is_of(curve, cost, workload, &how, is_contended))
+		stride_curve_init(curve, cost, workload, &how, is_contended);
 	if (!stride) {
 		const double fraction = fraction_of(use);
-		e->update_s = fraction_update_s(cost, workload, &how, fraction, is_contended);
+		e->update_s = stride_curve_fraction_s(curve, fraction);
 		lanes_fraction(&lanes, cost, workload, &how, fraction, is_contended);
 	} else {
-		e->update_s = stride_update_s(cost, workload, &how, (size_t)*stride, is_contended);
-		if (*stride > 0 && (size_t)*stride <= how.n_dynamic)
-			lanes_window(&lanes, cost, workload, &how, (double)*stride, is_contended);
-		else
-			lanes_fraction(&lanes, cost, workload, &how, 0, is_contended);
+		e->update_s = stride_curve_s(curve, (size_t)*stride);
+		stride_curve_lanes(&lanes, curve, (size_t)*stride);
 	}
 	e->bottleneck = lanes_max(&lanes).res;
 	return 0;
@@ -114,8 +113,8 @@ double estimate_start_s(const struct cost *cost, const struct workload *workload
 	return check_s + cost->hw->step_fixed_s + cost->hw->step_subgroup_s * (double)workload->n_subgroups;
 }
 
-int estimate_update(struct estimate *e, const struct policy_use *use, const struct cost *cost, const struct workload *workload,
-    bool is_contended, struct err *err)
+int estimate_update(struct estimate *e, struct stride_curve *curve, const struct policy_use *use, const struct cost *cost,
+    const struct workload *workload, bool is_contended, struct err *err)
 {
 	struct cost slowed;
 	size_t row = 0;
@@ -123,7 +122,7 @@ int estimate_update(struct estimate *e, const struct policy_use *use, const stru
 	while (row < sizeof(in_a_row) / sizeof(in_a_row[0]) && strcmp(in_a_row[row].policy, use->policy->name) != 0)
 		row++;
 	if (row == sizeof(in_a_row) / sizeof(in_a_row[0])) {
-		if (interleaved(e, use, cost, workload, is_contended, err))
+		if (interleaved(e, curve, use, cost, workload, is_contended, err))
 			return err->code;
 	} else {
 		if (is_contended)

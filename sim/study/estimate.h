@@ -7,6 +7,7 @@
 #define SIM_STUDY_ESTIMATE_H
 
 #include "model/closed_form.h"
+#include "model/stride_curve.h"
 #include "sim/policy.h"
 
 struct estimate {
@@ -14,9 +15,9 @@ struct estimate {
 	enum res bottleneck; /* of the largest lane; RES_MAIN where everything runs in a row */
 };
 
-/* use: resolved. Interleaved updates (dos, hybrid) by stride or fraction; zero3-offload, twinflow and gpu-only by the exact
+/* curve: of an earlier point, used again where it is of this one (stride_curve_is_of), else made anew. use: resolved. Interleaved updates (dos, hybrid) by stride or fraction; zero3-offload, twinflow and gpu-only by the exact
  * recurrence, slowed by a full DRAM when is_contended. STATUS_USAGE for a policy without a closed form. */
-int estimate_update(struct estimate *estimate, const struct policy_use *use, const struct cost *cost,
+int estimate_update(struct estimate *estimate, struct stride_curve *curve, const struct policy_use *use, const struct cost *cost,
     const struct workload *workload, bool is_contended, struct err *err) MUST_CHECK;
 
 /* What MAIN does at the start of the step of a whole iteration, before the first update, the same for every policy: overflow check (fp16),

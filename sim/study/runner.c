@@ -15,7 +15,7 @@ void runner_init(struct runner *r, const struct grid *grid, bool is_closed_form)
 	memset(r, 0, sizeof(*r));
 	r->grid = grid;
 	r->is_closed_form = is_closed_form;
-	r->hw_of = r->workload_of = SIZE_MAX;
+	r->hw_of = r->workload_of = r->cost_of.hw_of = SIZE_MAX;
 }
 
 void runner_release(struct runner *r)
@@ -129,6 +129,20 @@ static void take_workload(struct runner *r)
 	r->workload.n_params = NAN;
 	r->workload.n_subgroups = 0;
 	r->workload_hash = hash_refused(&r->workload.shape, &r->workload.batch);
+}
+
+static void take_cost(struct runner *r)
+{
+	const struct policy_use *const use = &r->point.use;
+	const struct runner_cost of = {.hw_of = r->hw_of, .workload_of = r->workload_of, .threads = r->point.threads,
+	    .workers = use->policy->workers ? use->policy->workers(use->params) : 0};
+
+	if (of.hw_of == r->cost_of.hw_of && of.workload_of == r->cost_of.workload_of && of.threads == r->cost_of.threads &&
+	    of.workers == r->cost_of.workers)
+		return;
+	r->cost_of = of;
+	r->curve.cost = NULL;
+	cost_init(&r->cost, r->hw, &r->workload, of.threads, of.workers);
 }
 
 /* ---- policy */
@@ -273,13 +287,12 @@ static void estimate(struct row_done *row, struct runner *r, struct arena *texts
 	const struct policy_use *const use = &r->point.use;
 	const bool is_contended = r->point.sharing != &sharing_none;
 	struct estimate e;
-	struct cost cost;
 	struct err err = {0};
 
 	if (is_contended && r->point.sharing != &sharing_fluid)
 		return refuse(row, "the closed form knows contention fluid and none", texts);
-	cost_init(&cost, r->hw, &r->workload, r->point.threads, use->policy->workers ? use->policy->workers(use->params) : 0);
-	if (estimate_update(&e, use, &cost, &r->workload, is_contended, &err))
+	take_cost(r);
+	if (estimate_update(&e, &r->curve, use, &r->cost, &r->workload, is_contended, &err))
 		return refuse(row, err.text, texts);
 	row->trial.update_s = e.update_s;
 	row->trial.bottleneck = res_names[e.bottleneck];

@@ -8,6 +8,7 @@
 #ifndef SIM_STUDY_RUNNER_H
 #define SIM_STUDY_RUNNER_H
 
+#include "model/stride_curve.h"
 #include "sim/study/grid.h"
 #include "sim/study/store.h"
 
@@ -43,6 +44,12 @@ struct runner {
 	struct err workload_err; /* code 0: it can be */
 	struct arena workload_arena;
 	size_t workload_of; /* which, SIZE_MAX at first */
+	struct cost cost; /* of closed forms */
+	struct runner_cost {
+		size_t hw_of, workload_of;
+		double threads, workers;
+	} cost_of; /* which; hw_of SIZE_MAX at first */
+	struct stride_curve curve;
 	struct runner_text texts[RUNNER_TEXTS];
 };
 

@@ -25,19 +25,11 @@ double strides_update_s(struct stride_curve *curve, size_t stride)
 
 /* ---- a point */
 
-static void lanes_at(struct lanes *lanes, const struct source *s, size_t stride, bool is_contended)
-{
-	if (stride > 0 && stride <= s->how.n_dynamic)
-		lanes_window(lanes, s->cost, s->workload, &s->how, (double)stride, is_contended);
-	else
-		lanes_fraction(lanes, s->cost, s->workload, &s->how, 0, is_contended);
-}
-
-static enum res limit_at(const struct source *s, size_t stride, bool is_contended)
+static enum res limit_at(const struct stride_curve *curve, size_t stride)
 {
 	struct lanes lanes;
 
-	lanes_at(&lanes, s, stride, is_contended);
+	stride_curve_lanes(&lanes, curve, stride);
 	return lanes_max(&lanes).res;
 }
 
@@ -65,8 +57,8 @@ static void fill(struct stride_point *p, struct source *s, bool has_recurrence)
 
 	p->update_s = strides_update_s(&s->curve, stride);
 	p->idle_update_s = strides_update_s(&s->idle, stride);
-	p->limit = limit_at(s, stride, true);
-	p->idle_limit = limit_at(s, stride, false);
+	p->limit = limit_at(&s->curve, stride);
+	p->idle_limit = limit_at(&s->idle, stride);
 	p->gpu_fraction_frac = streamed_frac(s, stride);
 	p->recurrence_s = has_recurrence ? recurrence_s(s, stride) : (double)NAN;
 }
@@ -159,6 +151,6 @@ void strides_init(struct strides *t, const struct strides_query *q, struct arena
 	t->fraction_opt_frac = fraction_opt_frac(&t->fraction_opt_s, q->cost, q->workload, q->how);
 	t->stride_balance_s = strides_update_s(&s->curve, (size_t)fmin(t->stride_balance, (double)last + 1));
 	t->stride_balance_loss_frac = t->stride_balance_s / t->points[t->opt].update_s - 1;
-	lanes_at(&t->lanes, s, t->stride_opt, true);
-	lanes_at(&t->idle_lanes, s, t->stride_opt, false);
+	stride_curve_lanes(&t->lanes, &s->curve, t->stride_opt);
+	stride_curve_lanes(&t->idle_lanes, &s->idle, t->stride_opt);
 }

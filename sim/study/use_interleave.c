@@ -16,6 +16,13 @@ static bool is_word(const struct policy_use *use, const char *name, const char *
 	return opt && opt->kind == OPT_WORD && strcmp(opt->words[*(const int *)((const char *)use->params + opt->offset)], word) == 0;
 }
 
+bool use_leaves_open(const struct policy_use *use, const char *name)
+{
+	const struct opt *const opt = opt_find(use->policy->opts, use->policy->n_opts, name, strlen(name));
+
+	return opt && opt->given_offset && !*(const bool *)((const char *)use->params + opt->given_offset);
+}
+
 int use_interleave(struct interleave *how, const struct policy_use *use, const struct workload *workload, struct err *err)
 {
 	const int *const chain = member(use, "chain"), *const downscale = member(use, "downscale");

@@ -212,6 +212,7 @@ START_TEST(closed_form_has_the_start)
 	static const char *const specs[] = {"zero3-offload", "gpu-only", "twinflow:ratio=0.5", "dos:stride=2", "dos:stride=3,chain=serial",
 	    "dos:stride=2,chain=duplex,downscale=fused"};
 	struct estimate e;
+	struct stride_curve curve = {.cost = NULL};
 	struct err err = {0};
 	hw.step_fixed_s = 0.002;
 	hw.step_subgroup_s = 0.003;
@@ -219,7 +220,7 @@ START_TEST(closed_form_has_the_start)
 	in.sharing = &sharing_fluid;
 	const double update_s = run(specs[_i])->update_s, start_s = estimate_start_s(&trial.cost, &trial.workload);
 	ck_assert_uint_gt(trial.workload.n_subgroups, 2);
-	ck_assert_int_eq(estimate_update(&e, &trial.use, &trial.cost, &trial.workload, true, &err), 0);
+	ck_assert_int_eq(estimate_update(&e, &curve, &trial.use, &trial.cost, &trial.workload, true, &err), 0);
 	assert_rel(e.update_s, update_s, _i < 3 ? 1e-9 : 1e-3); /* E35 knows no casts on the GPU */
 	assert_rel(start_s, 0.002 + 0.003 * (double)trial.workload.n_subgroups + trial.workload.rank_params * 2 / 3000e9, 1e-12);
 	ck_assert_double_gt(start_s, 0.01 * update_s); /* without it, far off */

@@ -171,8 +171,9 @@ START_TEST(closed_form_has_the_gather)
 	in.batch.subgroup_params = 4e6;
 	const double update_s = run(stage, 1)->update_s;
 	struct estimate e;
+	struct stride_curve curve = {.cost = NULL};
 	struct err err = {0};
-	ck_assert_int_eq(estimate_update(&e, &trial.use, &trial.cost, &trial.workload, false, &err), 0);
+	ck_assert_int_eq(estimate_update(&e, &curve, &trial.use, &trial.cost, &trial.workload, false, &err), 0);
 	assert_rel(update_s, e.update_s, 1e-9);
 }
 END_TEST

@@ -26,7 +26,7 @@ static void teardown(void)
 
 static void strides_of(struct strides *strides, const struct interleave *how, enum strides_listed listed)
 {
-	const struct strides_query query = {&plain.cost, &plain.workload, how, listed};
+	const struct strides_query query = {.cost = &plain.cost, .workload = &plain.workload, .how = how, .listed = listed};
 	strides_init(strides, &query, &arena);
 }
 
