@@ -163,7 +163,7 @@ struct text_path {
 /* Of what is at `where`, from the text alone, which need not be JSON after it. */
 static void text_path_find(struct text_path *path, const char *text, const char *where)
 {
-	const char *string = NULL, *end;
+	const char *string = NULL, *string_end = NULL, *end;
 
 	path->depth = 0;
 	for (const char *c = text; c < where; c = end) {
@@ -171,6 +171,7 @@ static void text_path_find(struct text_path *path, const char *text, const char 
 		end = c + 1;
 		if (*c == '"' && !check_string(c, &end)) {
 			string = c + 1;
+			string_end = end - 1;
 		} else if (*c == '{' || *c == '[') {
 			if (path->depth++ < STEPS_MAX)
 				memset(&path->steps[path->depth - 1], 0, sizeof(path->steps[0]));
@@ -178,22 +179,32 @@ static void text_path_find(struct text_path *path, const char *text, const char 
 			path->depth--;
 		} else if (*c == ',' && at < STEPS_MAX) {
 			path->steps[at].index++;
+			path->steps[at].key = NULL;
 		} else if (*c == ':' && at < STEPS_MAX && string) {
 			path->steps[at].key = string;
-			path->steps[at].n_key = (size_t)(strchr(string, '"') - string);
+			path->steps[at].n_key = (size_t)(string_end - string);
 		}
 	}
 }
 
+/* Steps that have no room are "/..". */
 static void text_path_print(char text[PATH_MAX_BYTES], const struct text_path *path)
 {
+	static const char more[] = "/..";
 	size_t used = 0;
 
 	strcpy(text, "/");
-	for (size_t i = 0; i < path->depth && i < STEPS_MAX && used < PATH_MAX_BYTES; i++) {
-		const size_t room = PATH_MAX_BYTES - used;
-		const int n = path->steps[i].key ? snprintf(text + used, room, "/%.*s", (int)path->steps[i].n_key, path->steps[i].key)
-		                                 : snprintf(text + used, room, "/%zu", path->steps[i].index);
+	for (size_t i = 0; i < path->depth; i++) {
+		const size_t room = PATH_MAX_BYTES - sizeof(more) - used;
+		int n = (int)room;
+		if (i < STEPS_MAX && path->steps[i].key)
+			n = snprintf(text + used, room, "/%.*s", (int)path->steps[i].n_key, path->steps[i].key);
+		else if (i < STEPS_MAX)
+			n = snprintf(text + used, room, "/%zu", path->steps[i].index);
+		if ((size_t)n >= room) {
+			strcpy(text + used, more);
+			return;
+		}
 		used += (size_t)n;
 	}
 }
