@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "model/windows_bound.h"
+
 void stride_curve_init(struct stride_curve *c, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, bool is_contended)
 {
@@ -230,23 +232,45 @@ double stride_curve_s(struct stride_curve *c, size_t stride)
 	return windows_update_s(&c->speeds, &windows);
 }
 
+struct search {
+	struct stride_curve *curve;
+	struct windows_bound bound; /* n 0: not for so few subgroups */
+	size_t best;
+	double best_s;
+};
+
+static void try_stride(struct search *search, size_t stride)
+{
+	struct stride_curve *const c = search->curve;
+	const double best_s = search->best_s;
+	struct lanes_split split;
+	split_by_stride(&split, c, stride);
+	const struct windows windows = windows_of(c, &split, stride);
+	const double least_s = windows_least_s(&c->speeds, &windows);
+	if (least_s > best_s || (least_s == best_s && stride > search->best))
+		return;
+	if (search->bound.n > 0 && windows.n <= WINDOWS_FOLLOWED && windows_bound_s(&search->bound, &windows) >= best_s)
+		return;
+	const double stride_s = windows_update_s(&c->speeds, &windows);
+	if (stride_s < best_s || (stride_s == best_s && stride < search->best)) { /* E19 */
+		search->best_s = stride_s;
+		search->best = stride;
+	}
+}
+
+/* Of many subgroups the strides of few windows last, from the longest: where one of them is the best, T falls towards it. */
 size_t stride_curve_opt(struct stride_curve *c)
 {
-	struct lanes_split split;
-	size_t best = 0;
-	double best_s = INFINITY;
-	for (size_t stride = 0; stride <= c->how.n_dynamic; stride++) {
-		split_by_stride(&split, c, stride);
-		const struct windows windows = windows_of(c, &split, stride);
-		if (windows_least_s(&c->speeds, &windows) >= best_s)
-			continue;
-		const double stride_s = windows_update_s(&c->speeds, &windows);
-		if (stride_s < best_s) { /* E19 */
-			best_s = stride_s;
-			best = stride;
-		}
-	}
-	return best;
+	const bool has_many = c->how.n_dynamic > WINDOWS_LIST_MAX;
+	const size_t n = c->how.n_dynamic, n_first = has_many ? n / (WINDOWS_FOLLOWED + 1) : n;
+	struct search search = {.curve = c, .best_s = INFINITY};
+	if (has_many)
+		windows_bound_init(&search.bound, &c->speeds, &c->mean);
+	for (size_t stride = 0; stride <= n_first; stride++)
+		try_stride(&search, stride);
+	for (size_t stride = n; stride > n_first; stride--)
+		try_stride(&search, stride);
+	return search.best;
 }
 
 void stride_curve_lanes(struct lanes *lanes, const struct stride_curve *c, size_t stride)

@@ -10,8 +10,8 @@ enum { MAIN, WORKER, UP, DOWN, GPU, N_RUNNING }; /* the first WINDOW_LANES slow 
 enum main_kind { IDLE, OVERHEAD, UNSCALE, ADAM };
 enum step { START, AWAIT_PUSHES, RUN_OVERHEAD, RUN_UNSCALE, RUN_ADAM, END_PIECE, AWAIT_FETCH, ENQUEUE_ADAM, AWAIT_ALL, ENDED };
 /* 16 windows followed are 0.1 % from the simulation in the mean of 2,400 updates; 8 were three times as far, 32 half as far. */
-enum { N_DOWN = 4, FOLLOWED = 16, PIECES_MAX = 80, PUSHES_MAX = (FOLLOWED + 1) * PIECES_MAX };
-_Static_assert((int)PUSHES_MAX >= (int)WINDOWS_LIST_MAX && (int)WINDOWS_LIST_MAX >= (int)FOLLOWED, "a list is followed to its end");
+enum { N_DOWN = 4, PIECES_MAX = 80, PUSHES_MAX = (WINDOWS_FOLLOWED + 1) * PIECES_MAX };
+_Static_assert((int)PUSHES_MAX >= (int)WINDOWS_LIST_MAX && (int)WINDOWS_LIST_MAX >= (int)WINDOWS_FOLLOWED, "a list is followed to its end");
 
 /* ---- speeds */
 
@@ -30,14 +30,19 @@ static void find_speeds(struct window_speeds *s, size_t set)
 	s->is_known[set] = true;
 }
 
+const double *window_speeds_of(struct window_speeds *s, size_t set)
+{
+	if (!s->is_known[set])
+		find_speeds(s, set);
+	return s->speeds[set];
+}
+
 static const double *speeds_of(struct window_speeds *s, const double left_s[], enum main_kind main_kind)
 {
 	size_t set = left_s[MAIN] > 0 ? main_kind : IDLE;
 	for (size_t lane = WORKER; lane < WINDOW_LANES; lane++)
 		set = 2 * set + (left_s[lane] > 0);
-	if (!s->is_known[set])
-		find_speeds(s, set);
-	return s->speeds[set];
+	return window_speeds_of(s, set);
 }
 
 /* ---- pieces */
@@ -343,7 +348,7 @@ static void race_init(struct race *r, struct window_speeds *speeds, const struct
 	memset(r, 0, offsetof(struct race, full));
 	r->speeds = speeds;
 	r->w = w;
-	r->n_windows = w->each || w->n < FOLLOWED ? w->n : FOLLOWED;
+	r->n_windows = w->each || w->n < WINDOWS_FOLLOWED ? w->n : WINDOWS_FOLLOWED;
 	r->n_copies = interleave_n_copies(w->how);
 	r->n_buffers = interleave_n_buffers(w->how);
 	r->n_full = w->n_cpu;

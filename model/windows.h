@@ -11,7 +11,7 @@
 #include "model/lanes.h"
 
 /* What can run at once: of MAIN nothing, an overhead, unscale or Adam; of WORKER and either copy engine nothing or one. */
-enum { WINDOWS_LIST_MAX = 256 };
+enum { WINDOWS_LIST_MAX = 256, WINDOWS_FOLLOWED = 16 };
 enum { WINDOW_MAIN_KINDS = 4, WINDOW_LANES = 4, WINDOW_SETS = WINDOW_MAIN_KINDS * 8 };
 
 /* Speeds by what runs: those of a set are found when it is first asked for. */
@@ -22,6 +22,8 @@ struct window_speeds {
 	double speeds[WINDOW_SETS][WINDOW_LANES];
 };
 void window_speeds_init(struct window_speeds *speeds, const struct cost *cost, const struct interleave *how);
+/* [WINDOW_LANES] of a set: 8 times what MAIN runs, in the order above, + 4 with a cast, + 2 with H2D, + 1 with D2H. */
+const double *window_speeds_of(struct window_speeds *speeds, size_t set);
 
 /* An update of so many windows, each with its CPU subgroups before a streamed one, and the CPU subgroups behind the last. */
 struct windows {
