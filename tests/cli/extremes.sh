@@ -12,6 +12,7 @@ simulate --model 7b --policy dos:stride=2 --layers 1e6
 dos sweep --hw "$hw" --model 7b --policy zero3-offload --grad-accum 1,1e6 --db big.db -q >/dev/null
 try db query big.db --columns grad_accum,feasible,reason --format csv
 dos model --hw "$hw" --n-subgroups 1e6 --subgroup 1k --policy dos:stride=2 --format csv -q | wc -l
+dos model --hw "$hw" --n-subgroups 1e7 --format json | grep -E '"n_subgroups"|"stride_opt"|left_out|"stride": (0|1024|10000000),' | cut -d, -f1-2
 
 # One zero, one key.
 dos simulate --hw "$hw" --n-subgroups 4 --subgroup 1M --policy hybrid:fraction=-0 --format json -q | grep '"policy"'
