@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/base/file_replace.h"
 #include "model/base/table.h"
 #include "probe/commands.h"
 #include "probe/interrupt.h"
@@ -150,6 +151,8 @@ int command_run(int argc, char **argv, struct arena *arena, struct err *err)
 		rc = err_set(err, STATUS_USAGE, "unexpected '%s'; cases are chosen by -t NAME", rest.items[0]);
 	if (rc == 0 && !done)
 		rc = check_tests(&options.tests, arena, err);
+	if (rc == 0 && !done)
+		rc = file_replace_check(options.out, arena, err);
 	if (rc || done)
 		return rc;
 	interrupt_catch();

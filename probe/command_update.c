@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/base/file_replace.h"
 #include "model/base/table.h"
 #include "probe/commands.h"
 #include "probe/interrupt.h"
@@ -244,6 +245,8 @@ int command_update(int argc, char **argv, struct arena *arena, struct err *err)
 		return rc;
 	topology_read(&topology);
 	rc = collect_points(&points, &options, &rest, &topology, arena, err);
+	if (rc == 0)
+		rc = file_replace_check(options.out, arena, err);
 	if (rc == 0)
 		rc = check_device(&options, &points, &topology, err);
 	if (rc)

@@ -12,7 +12,7 @@ struct profile_facts {
 	bool complete;
 };
 
-/* Written to PATH.tmp and renamed. STATUS_ENV. */
+/* Completely or not at all (file_replace.h). STATUS_ENV. */
 int profile_write(const char *path, const struct harness *harness, const struct derived *derived,
     const struct profile_facts *facts, struct err *err) MUST_CHECK;
 

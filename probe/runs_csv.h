@@ -18,7 +18,7 @@ struct runs_header {
 	const char *note; /* machine and date, for the source column; "" fine */
 };
 
-/* Written to FILE.tmp and renamed. FILE, and FILE without .csv plus .samples.csv. STATUS_ENV. */
+/* Completely or not at all (file_replace.h): FILE, and FILE without .csv plus .samples.csv. STATUS_ENV. */
 int runs_csv_write(
     const char *path, const struct update_job *job, const struct runs_header *header, struct err *err) MUST_CHECK;
 int runs_csv_write_samples(const char *path, const struct update_job *job, struct err *err) MUST_CHECK;

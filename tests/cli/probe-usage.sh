@@ -22,4 +22,7 @@ printf 'dos:stride=2 100M\nhybrid\n' >points
 try dos-probe update --points points
 try dos-probe merge
 try dos-probe merge missing.csv -o out.csv
+# Before anything is measured.
+try dos-probe run -t cpu_copy -o missing/profile.json
+try dos-probe update --policy dos:stride=2 -o missing/runs.csv
 dos-probe --version | sed 's/[0-9.]*$/VERSION/'
