@@ -296,8 +296,7 @@ static void search_batch(struct search *s)
 
 /* ---- the end: the best and what falls shortest, simulated as they are */
 
-/* Nothing of the trial stays but its metrics. */
-static int run_in_full(struct plan *plan, struct plan_choice *choice, struct arena *arena, struct err *err)
+int plan_run(struct plan_choice *choice, const struct plan *plan, struct arena *arena, struct err *err)
 {
 	struct trial_input input;
 	struct trial trial;
@@ -343,7 +342,7 @@ static int run_misfits(struct plan *plan, struct plan_policy *p, const struct mi
 		p->shortage_frac = short_frac;
 	}
 	arena_release(&scratch);
-	return code || !p->has_misfit ? code : run_in_full(plan, &p->misfit, arena, err);
+	return code || !p->has_misfit ? code : plan_run(&p->misfit, plan, arena, err);
 }
 
 static void explain_refusal(struct plan *plan, size_t policy, struct arena *arena)
@@ -362,7 +361,7 @@ static int finish(struct plan *plan, const struct misfits *misfits, struct arena
 	plan->best = plan->space.n_policies;
 	for (size_t i = 0; i < plan->space.n_policies; i++) {
 		struct plan_policy *const p = &plan->policies[i];
-		if (p->has_best && run_in_full(plan, &p->best, arena, err))
+		if (p->has_best && plan_run(&p->best, plan, arena, err))
 			return err->code;
 		if (!p->has_best && run_misfits(plan, p, &misfits[i], arena, err))
 			return err->code;

@@ -143,24 +143,6 @@ static int add_options(struct finder *f, struct err *err)
 
 /* ---- */
 
-static int run(struct plan_choice *choice, const struct plan *plan, struct arena *arena, struct err *err)
-{
-	struct arena scratch = {0};
-	struct trial_input input;
-	struct trial trial;
-	int code = plan_input(&input, plan, choice->batch, choice->variant, &scratch, err);
-
-	if (!code)
-		code = trial_run(&trial, &input, &scratch, err);
-	if (!code) {
-		choice->metrics = trial.metrics;
-		choice->metrics.reason = trial.metrics.reason ? arena_strdup(arena, trial.metrics.reason) : NULL;
-		choice->s_per_token = trial.metrics.iteration_s / plan->space.batches[choice->batch].tokens;
-	}
-	arena_release(&scratch);
-	return code;
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct plan_change *const x = a, *const y = b;
@@ -186,7 +168,7 @@ int plan_near_find(struct plan_near *near, const struct plan *plan, struct arena
 	if (!code)
 		add_batches(&f);
 	for (size_t i = 0; !code && i < near->n; i++)
-		code = run(&near->changes[i].choice, plan, arena, err);
+		code = plan_run(&near->changes[i].choice, plan, arena, err);
 	if (!code)
 		qsort(near->changes, near->n, sizeof(*near->changes), by_time);
 	return code;
