@@ -95,8 +95,7 @@ struct race {
 		double start_s, cast_s, no_cast_s; /* casts until then at alone speed; WORKER's time without */
 	} at; /* now */
 	double loop_s, updated_s; /* end of MAIN's loop, of the newest GPU Adam */
-	/* not cleared at the start */
-	struct pieces full, rest; /* of equal subgroups */
+	struct pieces full, rest; /* of equal subgroups; from here not cleared at the start */
 	struct mark marks[WINDOWS_LIST_MAX + 1]; /* starts of windows, and of what is behind them */
 	double push_ready_s[PUSHES_MAX];
 };
@@ -378,14 +377,16 @@ double windows_least_s(struct window_speeds *speeds, const struct windows *w)
 {
 	const struct subgroup_times *const cpu = &w->cpu;
 	const struct cost *const cost = speeds->cost;
-	const double only_main_s[N_RUNNING] = {[MAIN] = 1}, n_cpu = (double)(w->n * w->n_cpu + w->n_left), n_gpu = (double)w->n;
+	const double only_main_s[N_RUNNING] = {[MAIN] = 1}, rounding = 1e-9;
 	const double unscale = speeds_of(speeds, only_main_s, UNSCALE)[MAIN], adam = speeds_of(speeds, only_main_s, ADAM)[MAIN];
-	const double adam_s = cpu->cpu_s - cpu->overhead_s - cpu->unscale_s;
-	const double main_s = n_cpu * (cpu->overhead_s + cpu->unscale_s / unscale + adam_s / adam) + n_gpu * w->gpu.stream_s;
-	if (cost->hw->dram_latency_Bps > 0)
-		return main_s;
+	const double each_s = cpu->overhead_s + cpu->unscale_s / unscale + (cpu->cpu_s - cpu->overhead_s - cpu->unscale_s) / adam;
+	const size_t n_followed = w->each || w->n < WINDOWS_FOLLOWED ? w->n : WINDOWS_FOLLOWED;
+	const double more_s = (double)(w->n - n_followed) * ((double)w->n_cpu * each_s + w->gpu.stream_s);
+	const double n_cpu = (double)(n_followed * w->n_cpu + w->n_left), n_gpu = (double)n_followed;
+	const double main_s = n_cpu * each_s + n_gpu * w->gpu.stream_s;
 	const double bytes = n_cpu * cpu->cpu_dram_bytes + fmax(0, n_gpu - 1) * w->gpu.gpu_dram_bytes; /* the last may spill */
-	return fmax(main_s, cost->ranks_per_domain * bytes / cost->dram_Bps);
+	const double dram_s = cost->hw->dram_latency_Bps > 0 ? 0 : cost->ranks_per_domain * bytes / cost->dram_Bps;
+	return (fmax(main_s, dram_s) + more_s) * (1 - rounding);
 }
 
 double windows_update_s(struct window_speeds *speeds, const struct windows *w)

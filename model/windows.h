@@ -36,7 +36,7 @@ struct windows {
 
 /* Seconds until MAIN has ended. E35 */
 double windows_update_s(struct window_speeds *speeds, const struct windows *windows);
-/* No less: MAIN's own work with all else at rest, and all traffic at DRAM's speed (E17). */
+/* No less: MAIN's own work with all else at rest, and of windows that are followed all traffic at DRAM's speed (E17). */
 double windows_least_s(struct window_speeds *speeds, const struct windows *windows);
 
 #endif
