@@ -142,7 +142,7 @@ static void run_draw(void *context, size_t draw, size_t worker)
 			sampler_draw(hw, &d->u->sampler, input.hw, draw);
 		input.hw = hw;
 		arena_reset(&arena);
-		const bool has_run = trial_run_short(&metrics, &input, &arena, &err) == 0;
+		const bool has_run = trial_run_short(&metrics, NULL, &input, &arena, &err) == 0;
 		if (has_run)
 			keep(values, &metrics);
 		d->times_s[draw * d->n + i] = has_run && metrics.fits ? compared_s(&metrics, &input.batch) : INFINITY;
@@ -256,14 +256,15 @@ static int run_nominal(double *nominal, struct trial_input *fixed, const struct 
 	int code = 0;
 
 	for (size_t i = 0; !code && i < n; i++) {
-		struct trial trial;
+		struct metrics metrics;
+		const char *policy;
 		arena_reset(&own);
-		code = trial_run(&trial, &inputs[i], &own, err);
+		code = trial_run_short(&metrics, &policy, &inputs[i], &own, err);
 		if (code)
 			break;
 		fixed[i] = inputs[i];
-		fixed[i].policy = arena_strdup(arena, trial.policy);
-		keep(&nominal[i * QUANTITY_N], &trial.metrics);
+		fixed[i].policy = arena_strdup(arena, policy);
+		keep(&nominal[i * QUANTITY_N], &metrics);
 	}
 	arena_release(&own);
 	return code;

@@ -175,7 +175,7 @@ static void simulate_item(void *context, size_t item, size_t worker)
 
 	arena_reset(arena);
 	cell->state = CELL_REFUSED;
-	if (plan_input(&input, s->plan, s->batch, cell->variant, arena, &err) || trial_run_short(&cell->metrics, &input, arena, &err))
+	if (plan_input(&input, s->plan, s->batch, cell->variant, arena, &err) || trial_run_short(&cell->metrics, NULL, &input, arena, &err))
 		return;
 	cell->state = CELL_SIMULATED;
 }
@@ -294,21 +294,21 @@ static void search_batch(struct search *s)
 	count(&s->plan->counts, s->cells, s->plan->space.n_variants);
 }
 
-/* ---- the end: the best and what falls shortest, simulated as they are */
+/* ---- the end: the best and what falls shortest, simulated */
 
 int plan_run(struct plan_choice *choice, const struct plan *plan, struct arena *arena, struct err *err)
 {
 	struct trial_input input;
-	struct trial trial;
+	struct metrics m;
 	struct arena scratch = {0};
 
 	int code = plan_input(&input, plan, choice->batch, choice->variant, &scratch, err);
 	if (!code)
-		code = trial_run(&trial, &input, &scratch, err);
+		code = trial_run_short(&m, NULL, &input, &scratch, err);
 	if (!code) {
-		choice->metrics = trial.metrics;
-		choice->metrics.reason = trial.metrics.reason ? arena_strdup(arena, trial.metrics.reason) : NULL;
-		choice->s_per_token = trial.metrics.iteration_s / plan->space.batches[choice->batch].tokens;
+		choice->metrics = m;
+		choice->metrics.reason = m.reason ? arena_strdup(arena, m.reason) : NULL;
+		choice->s_per_token = m.iteration_s / plan->space.batches[choice->batch].tokens;
 	}
 	arena_release(&scratch);
 	return code;
@@ -320,7 +320,7 @@ static int find_shortage(double *short_frac, const struct plan *plan, const stru
 	struct metrics m;
 
 	arena_reset(scratch);
-	if (plan_input(&input, plan, misfit->batch, misfit->variant, scratch, err) || trial_run_short(&m, &input, scratch, err))
+	if (plan_input(&input, plan, misfit->batch, misfit->variant, scratch, err) || trial_run_short(&m, NULL, &input, scratch, err))
 		return err->code;
 	*short_frac = shortage_frac((const double[POOL_N]){[POOL_GPU] = m.gpu_peak_bytes, [POOL_HOST] = m.host_peak_bytes}, plan->query.hw);
 	return 0;

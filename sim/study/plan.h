@@ -49,7 +49,7 @@ int plan_search(struct plan *plan, const struct plan_query *query, struct arena 
 /* The trial of an alternative, as dos simulate would run it. STATUS_USAGE when the policy refuses. */
 int plan_input(struct trial_input *input, const struct plan *plan, size_t batch, size_t variant, struct arena *arena, struct err *err)
     MUST_CHECK;
-/* Simulates a choice in full and fills its metrics and time; nothing else of the trial stays. */
+/* Simulates a choice and fills its metrics and time; nothing else of the trial stays. */
 int plan_run(struct plan_choice *choice, const struct plan *plan, struct arena *arena, struct err *err) MUST_CHECK;
 /* Bytes that are missing in a pool, 0 none. */
 double plan_shortage(const struct metrics *metrics, const struct hwprofile *hw, enum pool pool);

@@ -21,16 +21,12 @@ static int scaled_trial(struct metrics *metrics, const struct trial_input *in, c
 {
 	struct hwprofile *const hw = arena_alloc(arena, 1, sizeof(*hw));
 	struct trial_input input = *in;
-	struct trial trial;
 
 	*hw = *in->hw;
 	if (factor != 1 && hwprofile_scale(hw, resource, factor, err))
 		return err->code;
 	input.hw = hw;
-	if (trial_run(&trial, &input, arena, err))
-		return err->code;
-	*metrics = trial.metrics;
-	return 0;
+	return trial_run_short(metrics, NULL, &input, arena, err);
 }
 
 int sensitivity_time(double *iteration_s, const struct trial_input *input, const char *resource, double factor, struct err *err)

@@ -113,7 +113,8 @@ static void add_micro_batches(struct metrics *m, const struct metrics *one_less,
 	m->iteration_s += n * (m->iteration_s - one_less->iteration_s);
 }
 
-int trial_run_short(struct metrics *m, const struct trial_input *in, struct arena *arena, struct err *err)
+int trial_run_short(
+    struct metrics *m, const char **policy, const struct trial_input *in, struct arena *arena, struct err *err)
 {
 	enum { MICRO_BATCHES = 4 };
 	const double n_more = in->batch.grad_accum - MICRO_BATCHES;
@@ -125,6 +126,8 @@ int trial_run_short(struct metrics *m, const struct trial_input *in, struct aren
 	if (trial_run(&trial, &input, arena, err))
 		return err->code;
 	*m = trial.metrics;
+	if (policy)
+		*policy = trial.policy;
 	input.batch.grad_accum = MICRO_BATCHES - 1;
 	if (n_more > 0 && trial_run(&less, &input, arena, err))
 		return err->code;

@@ -42,8 +42,9 @@ int trial_run(struct trial *trial, const struct trial_input *input, struct arena
 /* The memory of a trial alone, of its metrics. Of an update alone nothing is run, so it may be of any size. */
 int trial_memory(struct metrics *metrics, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
 /* Its metrics with accumulation beyond four micro-batches extrapolated: each more is like the fourth, since what a phase leaves running
- * ends long before the next. */
-int trial_run_short(struct metrics *metrics, const struct trial_input *input, struct arena *arena, struct err *err) MUST_CHECK;
+ * ends long before the next. policy: its canonical SPEC in the arena, or NULL. */
+int trial_run_short(struct metrics *metrics, const char **policy, const struct trial_input *input, struct arena *arena, struct err *err)
+    MUST_CHECK;
 /* The workload of a trial: gpus 0 is the profile's. STATUS_USAGE for more GPUs than it has. */
 int trial_workload(struct workload *workload, const struct hwprofile *hw, const struct shape *shape, const struct batch *batch,
     struct arena *arena, struct err *err) MUST_CHECK;

@@ -154,6 +154,30 @@ START_TEST(canonical_spec_says_all)
 }
 END_TEST
 
+/* Micro-batches beyond the fourth are extrapolated, which says the same as to simulate them. */
+START_TEST(short_trials_say_the_same)
+{
+	for (unsigned long seed = 1; seed <= N_SEEDS; seed++) {
+		struct err err = {0};
+		struct metrics m;
+		const char *policy;
+		random_trial_draw(&r, policy_all[_i], seed);
+		r.in.batch.n_subgroups = 0;
+		r.in.batch.grad_accum = (double)(1 + seed % 23);
+		random_trial_run(&r);
+		random_trial_draw(&other, policy_all[_i], seed);
+		other.in.batch = r.in.batch;
+		ck_assert_int_eq(trial_run_short(&m, &policy, &other.in, &other.arena, &err), 0);
+		ck_assert_str_eq(policy, r.trial.policy);
+		must(fabs(m.iteration_s - r.trial.metrics.iteration_s) <= 1e-9 * m.iteration_s, "%s, %.0f micro-batches: %.17g s, short %.17g s",
+		    r.what, r.in.batch.grad_accum, r.trial.metrics.iteration_s, m.iteration_s);
+		must(m.gpu_peak_bytes == r.trial.metrics.gpu_peak_bytes && m.host_peak_bytes == r.trial.metrics.host_peak_bytes &&
+		        m.fits == r.trial.metrics.fits,
+		    "%s, %.0f micro-batches: other memory", r.what, r.in.batch.grad_accum);
+	}
+}
+END_TEST
+
 /* ---- threads */
 
 struct work {
@@ -202,6 +226,7 @@ Suite *trial_suite(void)
 	tcase_add_test(core, gpus_are_the_profiles_when_not_given);
 	tcase_add_loop_test(core, different_words_same_times, 0, (int)N_ELEMENTS(same));
 	tcase_add_loop_test(core, canonical_spec_says_all, 0, n_policies());
+	tcase_add_loop_test(core, short_trials_say_the_same, 0, n_policies());
 	tcase_add_test(core, threads_share_nothing);
 	suite_add_tcase(suite, core);
 	TCase *const limits = tcase_create("limits");
