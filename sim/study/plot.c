@@ -145,13 +145,13 @@ void plot_heading(struct plot *plot, const char *title, const char *subtitle, co
 
 double plot_legend(struct plot *plot, const char *const *labels, size_t n, size_t n_more, double width_px)
 {
-	enum { CHARACTER_PX = 8, SAMPLE_PX = 62 };
+	const double character_px = 9.1, sample_px = 47; /* as gnuplot lays a legend out in SVG, the widest */
 	size_t longest = 12;
 
 	for (size_t i = 0; i < n; i++)
 		longest = strlen(labels[i]) > longest ? strlen(labels[i]) : longest;
 	const double n_entries = (double)(n + n_more);
-	const double n_columns = fmin(n_entries, fmax(1, floor(width_px / (double)(longest * CHARACTER_PX + SAMPLE_PX))));
+	const double n_columns = fmin(n_entries, fmax(1, floor(width_px / ((double)longest * character_px + sample_px))));
 	plot_number(plot, "key_columns", n_columns);
 	plot_number(plot, "key_rows", ceil(n_entries / n_columns));
 	return ceil(n_entries / n_columns);

@@ -161,6 +161,8 @@ START_TEST(legend_columns)
 	assert_has(vars(), "key_columns = 5\nkey_rows = 1\n");
 	plot_legend(&plot, (const char *const[]){"a rather long label of one series among several others"}, 1, 3, 860);
 	assert_has(vars(), "key_columns = 1\nkey_rows = 4\n");
+	plot_legend(&plot, (const char *const[]){"zero3-offload (does not fit)"}, 1, 4, 860); /* three do not fit in SVG */
+	assert_has(vars(), "key_columns = 2\nkey_rows = 3\n");
 }
 END_TEST
 
