@@ -31,9 +31,10 @@ double plan_report_slower(const struct plan_report *r, const struct plan_choice 
 const char *plan_report_rates(const struct interval *iteration, double tokens, struct arena *arena)
 {
 	const double most = tokens / iteration->lo, least = tokens / iteration->hi, predicted = tokens / iteration->predicted;
+	const double half_width = (most - least) / 2;
 	char rate[UNITS_TEXT_MAX];
 
-	return arena_printf(arena, predicted >= 1000 ? "%s +- %.0f" : "%s +- %.2g", plan_report_rate(rate, predicted), (most - least) / 2);
+	return arena_printf(arena, predicted >= 1000 || half_width >= 99.5 ? "%s +- %.0f" : "%s +- %.2g", plan_report_rate(rate, predicted), half_width);
 }
 
 const struct outcome *plan_report_policy_outcome(const struct plan_report *r, size_t policy)

@@ -17,6 +17,7 @@ echo "== for people"
 dos plan $small --policy dos:chain=duplex,zero3-offload,gpu-only --explain --uncertainty 30 >"$out/text"
 sed -n '/^surely/,/^$/p; /^best of each/,/^+10/p' "$out/text" | masked
 grep -c '^stride' "$out/text"
+dos plan --hw rtx4090-pcie4 --model llama2-7b --host-mem 192GiB -q | grep 'e[+]0' # half widths of 100 tokens/s and more
 echo "== for programs"
 dos plan $small --policy zero3-offload --format csv | head -n 2 | masked
 dos plan $small --policy zero3-offload --format csv --uncertainty 0 | head -n 1
