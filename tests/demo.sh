@@ -19,7 +19,7 @@ heading "Sweep: $models on $hw, every policy, strides, ratios and fractions -> o
 	--policy 'twinflow:ratio=0..1:0.1' --policy 'dos:stride=0..10' --policy 'dos:stride=0..10,chain=duplex,buffers=2' \
 	--policy 'hybrid:fraction=0..1:0.05'
 
-heading 'What a planner wants: each policy at its best setting'
+heading 'Every policy: dos and hybrid at the optimum of the closed form for the update, twinflow at 0.8 on the host'
 for model in ${models//,/ }; do
 	printf '%s\n' "$model"
 	status=0

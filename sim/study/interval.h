@@ -64,7 +64,7 @@ struct outcome {
 int outcomes_find(struct outcome *outcomes, const struct uncertainty *u, const struct trial_input *inputs, size_t n, struct arena *arena,
     struct err *err) MUST_CHECK;
 
-/* Slower than the first one, but not surely: at least one time in twenty it is faster. */
+/* Slower than the first one, but not surely: at least one time in twenty it is faster, or fits where that does not. */
 bool outcome_is_open(const struct outcome *outcome);
 /* "71 %", "under 1 %", "over 99 %": draws do not tell more. */
 const char *outcome_share(double probability, struct arena *arena);
