@@ -203,19 +203,46 @@ void hwprofile_rehash(struct hwprofile *hw)
 
 /* ---- scaling */
 
+/* A CPU kernel on cores `cores` times as fast beside a DRAM `dram` times as wide. By E32 its rate alone is u (1 - s l / C), l = rate times
+ * bytes: u, that of idle memory, grows with the cores, C with the DRAM. Without E32 it is as fast as its cores. */
+static double kernel_rate(const struct hwprofile *hw, double rate, double bytes_per_param, double follows_frac, double cores, double dram)
+{
+	if (!(hw->dram_latency_Bps > 0))
+		return rate * cores;
+	const double waits_frac = follows_frac * fmin(1, rate * bytes_per_param / hw->dram_latency_Bps);
+	return rate * cores / (1 + (cores / dram - 1) * waits_frac);
+}
+
+static void scale_kernel(
+    struct curve *curve, const struct hwprofile *hw, double bytes_per_param, double follows_frac, double cores, double dram)
+{
+	for (size_t i = 0; i < curve->n_points; i++)
+		curve->rate[i] = kernel_rate(hw, curve->rate[i], bytes_per_param, follows_frac, cores, dram);
+}
+
+/* Adam's bytes are the most that one curve serves (cost.c: those of 16-bit gradients are 2 less), so none asks for more than C. */
+static void scale_kernels(struct hwprofile *hw, double cores, double dram)
+{
+	const double adam_bytes = hw->cpu_adam_bytes_per_param;
+	scale_kernel(&hw->cpu_adam, hw, adam_bytes, 1, cores, dram);
+	scale_kernel(&hw->cpu_adam_fused, hw, adam_bytes * 30 / 28, 1, cores, dram);
+	scale_kernel(&hw->cpu_adam_split, hw, adam_bytes, 1, cores, dram);
+	scale_kernel(&hw->cpu_unscale, hw, hw->cpu_unscale_bytes_per_param, 1, cores, dram);
+	scale_kernel(&hw->cpu_downscale, hw, hw->cpu_downscale_bytes_per_param, hw->downscale_latency_frac, cores, dram);
+	hw->push_pageable_params_per_s =
+	    kernel_rate(hw, hw->push_pageable_params_per_s, hw->push_pageable_bytes_per_param, 1, cores, dram);
+	hw->flush_pageable_params_per_s =
+	    kernel_rate(hw, hw->flush_pageable_params_per_s, hw->flush_pageable_bytes_per_param, 1, cores, dram);
+}
+
 static void scale_cpu(struct hwprofile *hw, double factor)
 {
-	curve_scale(&hw->cpu_adam, factor);
-	curve_scale(&hw->cpu_adam_fused, factor);
-	curve_scale(&hw->cpu_adam_split, factor);
-	curve_scale(&hw->cpu_unscale, factor);
-	curve_scale(&hw->cpu_downscale, factor);
-	hw->push_pageable_params_per_s *= factor;
-	hw->flush_pageable_params_per_s *= factor;
+	scale_kernels(hw, factor, 1);
 }
 
 static void scale_dram(struct hwprofile *hw, double factor)
 {
+	scale_kernels(hw, 1, factor);
 	hw->dram_Bps *= factor;
 	hw->dram_latency_Bps *= factor;
 }

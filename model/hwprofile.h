@@ -191,7 +191,8 @@ size_t hwprofile_list(struct opt_list *names, struct arena *arena);
 
 /* The resources that --scale knows; factors > 0 multiply speeds. */
 #define HW_SCALES(X) X(cpu) X(dram) X(h2d) X(d2h) X(duplex) X(gpu) X(hbm) X(cores) X(net)
-/* Multiplies one resource ("dram", 1.5). cpu: CPU kernel rates, pageable casts included; cores: hardware threads per rank;
+/* Multiplies one resource ("dram", 1.5). cpu: CPU kernel rates, pageable casts included; with dram_latency_Bps those in idle
+ * memory, so that the rates alone grow less (E32), and with dram too; cores: hardware threads per rank;
  * gpu: GEMM, Adam and launch rates; h2d, d2h: that direction with its duplex rate; duplex: both duplex rates only (capped by
  * the one-way rates); net: all-gather, reduce and the network between nodes, not their latencies. Metadata stays that of the file. STATUS_USAGE on an unknown resource or
  * a factor that is not in 1e-6..1e6. */

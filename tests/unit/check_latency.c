@@ -206,6 +206,30 @@ START_TEST(a_root_is_shared_by_weight) /* E3 */
 }
 END_TEST
 
+/* Adam at 5 G/s moves 140 of 280 GB/s, so an access takes twice what it takes in idle memory: there Adam would run at 10 G/s. Cores twice
+ * as fast: 20 / (1 + 20 / 10) = 6.67; a DRAM twice as wide: 10 / (1 + 10 / 20) = 6.67; both: 10, whichever comes first. */
+START_TEST(scaled_kernels_ask_for_no_more_than_there_is) /* E32 */
+{
+	static const struct {
+		const char *first, *second;
+		double want;
+	} cases[] = {{"cpu", NULL, 2e10 / 3}, {"dram", NULL, 2e10 / 3}, {"cpu", "dram", 1e10}, {"dram", "cpu", 1e10}};
+	struct err err = {0};
+	struct hwprofile *const hw = &plain.hw;
+	for (size_t i = 0; i < N_ELEMENTS(cases); i++) {
+		setup();
+		hw->dram_latency_Bps = 280e9;
+		hw->cpu_adam.rate[0] = 5e9;
+		ck_assert_int_eq(hwprofile_scale(hw, cases[i].first, 2, &err), 0);
+		ck_assert(!cases[i].second || hwprofile_scale(hw, cases[i].second, 2, &err) == 0);
+		assert_rel(hw->cpu_adam.rate[0], cases[i].want, 1e-12);
+	}
+	ck_assert_int_eq(hwprofile_scale(hw, "cpu", 1e6, &err), 0);
+	assert_rel(hw->cpu_adam.rate[0] * 28, hw->dram_latency_Bps, 1e-5);
+	ck_assert(hw->cpu_adam.rate[0] * 28 < hw->dram_latency_Bps);
+}
+END_TEST
+
 Suite *latency_suite(void);
 Suite *latency_suite(void)
 {
@@ -220,6 +244,7 @@ Suite *latency_suite(void)
 	tcase_add_test(simulated, lanes_race);
 	tcase_add_test(simulated, lanes_race_for_a_root);
 	tcase_add_test(simulated, lanes_race_with_those_there_are);
+	tcase_add_test(simulated, scaled_kernels_ask_for_no_more_than_there_is);
 	suite_add_tcase(s, law);
 	suite_add_tcase(s, simulated);
 	return s;
