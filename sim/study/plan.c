@@ -50,9 +50,9 @@ double plan_shortage(const struct metrics *m, const struct hwprofile *hw, enum p
 	return fmax(0, (pool == POOL_GPU ? m->gpu_peak_bytes : m->host_peak_bytes) - limit_of(hw, pool));
 }
 
-static double shortage_frac(const double peak_bytes[POOL_N], const struct hwprofile *hw)
+static double shortage_frac(double gpu_bytes, double host_bytes, const struct hwprofile *hw)
 {
-	return fmax(0, peak_bytes[POOL_GPU] / limit_of(hw, POOL_GPU) - 1) + fmax(0, peak_bytes[POOL_HOST] / limit_of(hw, POOL_HOST) - 1);
+	return fmax(0, gpu_bytes / limit_of(hw, POOL_GPU) - 1) + fmax(0, host_bytes / limit_of(hw, POOL_HOST) - 1);
 }
 
 /* ---- bounds */
@@ -118,11 +118,11 @@ static void judge(struct cell *cell, const struct search *s, struct arena *arena
 	    .sharing = q->sharing, .sync = q->sync};
 	cell->state = CELL_UNFIT;
 	bound_memory(bound.peak_bytes, &batch->any, &query, arena);
-	cell->shortage_frac = shortage_frac(bound.peak_bytes, q->hw);
+	cell->shortage_frac = shortage_frac(bound.peak_bytes[POOL_GPU], bound.peak_bytes[POOL_HOST], q->hw);
 	if (cell->shortage_frac > 0 && !q->is_exhaustive)
 		return;
 	bound_find(&bound, &query, arena);
-	cell->shortage_frac = shortage_frac(bound.peak_bytes, q->hw);
+	cell->shortage_frac = shortage_frac(bound.peak_bytes[POOL_GPU], bound.peak_bytes[POOL_HOST], q->hw);
 	cell->bound_s = bound.iteration_s;
 	cell->state = cell->shortage_frac > 0 && !q->is_exhaustive ? CELL_UNFIT : CELL_OPEN;
 }
@@ -215,8 +215,7 @@ static void note_simulated(struct search *s, struct cell *cell)
 	if (cell->state != CELL_SIMULATED)
 		return;
 	if (!m->fits) {
-		cell->shortage_frac =
-		    shortage_frac((const double[POOL_N]){[POOL_GPU] = m->gpu_peak_bytes, [POOL_HOST] = m->host_peak_bytes}, s->plan->query.hw);
+		cell->shortage_frac = shortage_frac(m->gpu_peak_bytes, m->host_peak_bytes, s->plan->query.hw);
 		note_misfit(s, cell);
 		return;
 	}
@@ -294,7 +293,7 @@ static void search_batch(struct search *s)
 	count(&s->plan->counts, s->cells, s->plan->space.n_variants);
 }
 
-/* ---- the end: the best and what falls shortest, simulated */
+/* ---- the end: what falls shortest, simulated */
 
 int plan_run(struct plan_choice *choice, const struct plan *plan, struct arena *arena, struct err *err)
 {
@@ -314,35 +313,21 @@ int plan_run(struct plan_choice *choice, const struct plan *plan, struct arena *
 	return code;
 }
 
-static int find_shortage(double *short_frac, const struct plan *plan, const struct misfit *misfit, struct arena *scratch, struct err *err)
-{
-	struct trial_input input;
-	struct metrics m;
-
-	arena_reset(scratch);
-	if (plan_input(&input, plan, misfit->batch, misfit->variant, scratch, err) || trial_run_short(&m, NULL, &input, scratch, err))
-		return err->code;
-	*short_frac = shortage_frac((const double[POOL_N]){[POOL_GPU] = m.gpu_peak_bytes, [POOL_HOST] = m.host_peak_bytes}, plan->query.hw);
-	return 0;
-}
-
 /* The search has only bounds of what does not fit: simulates from the least on, until no bound is below what is known. */
 static int run_misfits(struct plan *plan, struct plan_policy *p, const struct misfits *misfits, struct arena *arena, struct err *err)
 {
-	struct arena scratch = {0};
-	int code = 0;
-
-	for (size_t i = 0; !code && i < misfits->n && (!p->has_misfit || misfits->list[i].shortage_frac < p->shortage_frac); i++) {
-		double short_frac = INFINITY;
-		code = find_shortage(&short_frac, plan, &misfits->list[i], &scratch, err);
-		if (code || (p->has_misfit && short_frac >= p->shortage_frac))
+	for (size_t i = 0; i < misfits->n && (!p->has_misfit || misfits->list[i].shortage_frac < p->shortage_frac); i++) {
+		struct plan_choice choice = {.batch = misfits->list[i].batch, .variant = misfits->list[i].variant};
+		if (plan_run(&choice, plan, arena, err))
+			return err->code;
+		const double short_frac = shortage_frac(choice.metrics.gpu_peak_bytes, choice.metrics.host_peak_bytes, plan->query.hw);
+		if (p->has_misfit && short_frac >= p->shortage_frac)
 			continue;
 		p->has_misfit = true;
-		p->misfit = (struct plan_choice){.batch = misfits->list[i].batch, .variant = misfits->list[i].variant};
+		p->misfit = choice;
 		p->shortage_frac = short_frac;
 	}
-	arena_release(&scratch);
-	return code || !p->has_misfit ? code : plan_run(&p->misfit, plan, arena, err);
+	return 0;
 }
 
 static void explain_refusal(struct plan *plan, size_t policy, struct arena *arena)
@@ -361,8 +346,6 @@ static int finish(struct plan *plan, const struct misfits *misfits, struct arena
 	plan->best = plan->space.n_policies;
 	for (size_t i = 0; i < plan->space.n_policies; i++) {
 		struct plan_policy *const p = &plan->policies[i];
-		if (p->has_best && plan_run(&p->best, plan, arena, err))
-			return err->code;
 		if (!p->has_best && run_misfits(plan, p, &misfits[i], arena, err))
 			return err->code;
 		if (!p->has_best && !p->has_misfit)
