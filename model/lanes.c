@@ -252,26 +252,14 @@ double lanes_mean_params(const struct workload *workload, const struct interleav
 	return sum_params / (double)how->n_dynamic;
 }
 
-static void mean_split(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
-    const struct interleave *how, double n_cpu, double n_gpu, bool is_whole, bool is_contended)
-{
-	struct lanes_split split = {.n_cpu = n_cpu, .n_gpu = n_gpu, .is_whole = is_whole};
-	subgroup_times_init(&split.cpu, how, cost, lanes_mean_params(workload, how));
-	split.gpu = split.cpu;
-	lanes_of(lanes, cost, how, &split, is_contended);
-}
-
-void lanes_window(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
-    const struct interleave *how, double stride, bool is_contended)
-{
-	mean_split(lanes, cost, workload, how, stride - 1, 1, false, is_contended);
-}
-
 void lanes_fraction(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, double fraction, bool is_contended)
 {
 	const double n = (double)how->n_dynamic;
-	mean_split(lanes, cost, workload, how, (1 - fraction) * n, fraction * n, true, is_contended); /* E21 */
+	struct lanes_split split = {.n_cpu = (1 - fraction) * n, .n_gpu = fraction * n, .is_whole = true};
+	subgroup_times_init(&split.cpu, how, cost, lanes_mean_params(workload, how));
+	split.gpu = split.cpu;
+	lanes_of(lanes, cost, how, &split, is_contended); /* E21 */
 }
 
 struct lanes_limit lanes_max(const struct lanes *lanes)

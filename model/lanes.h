@@ -37,9 +37,6 @@ struct lanes_split {
 /* E15-E17, E33 */
 void lanes_of(struct lanes *lanes, const struct cost *cost, const struct interleave *how, const struct lanes_split *split,
     bool is_contended);
-/* Per stride window of `stride` >= 1 equal subgroups of mean size: (stride - 1) on the CPU, one streamed. */
-void lanes_window(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
-    const struct interleave *how, double stride, bool is_contended);
 /* Of a whole update of the dynamic subgroups with GPU fraction f of them. */
 void lanes_fraction(struct lanes *lanes, const struct cost *cost, const struct workload *workload,
     const struct interleave *how, double fraction, bool is_contended);

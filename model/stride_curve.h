@@ -31,7 +31,7 @@ bool stride_curve_is_of(const struct stride_curve *curve, const struct cost *cos
 /* stride_update_s, stride_opt and fraction_update_s of closed_form.h. */
 double stride_curve_s(struct stride_curve *curve, size_t stride);
 size_t stride_curve_opt(struct stride_curve *curve);
-/* lanes_window of the stride, or lanes_fraction of 0 where it is 0 or above n_dynamic. */
+/* Of a window of `stride` equal subgroups of mean size, one of them streamed; of all on the CPU where it is 0 or above n_dynamic. */
 void stride_curve_lanes(struct lanes *lanes, const struct stride_curve *curve, size_t stride);
 double stride_curve_fraction_s(const struct stride_curve *curve, double fraction);
 

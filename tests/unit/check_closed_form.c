@@ -102,7 +102,7 @@ START_TEST(lanes_of_a_window) /* E15, E17 */
 {
 	struct lanes lanes;
 	const struct interleave how = plain_published(10, 3);
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, false);
+	plain_window(&lanes, &plain, &how, 3, false);
 	assert_rel(lanes.cpu_s, 0.100, exact);
 	assert_rel(lanes.cast_s, 0.040, exact);
 	assert_rel(lanes.h2d_s, 0.032, exact);
@@ -111,12 +111,12 @@ START_TEST(lanes_of_a_window) /* E15, E17 */
 	assert_rel(lanes.chain_s, 0.033, exact);
 	ck_assert(lanes.dram_s == 0 && lanes.root_s == 0);
 	ck_assert_str_eq(lanes_max(&lanes).name, "cpu");
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, true);
+	plain_window(&lanes, &plain, &how, 3, true);
 	assert_rel(lanes.dram_s, 0.058, exact);
 	ck_assert(lanes.root_s == 0); /* no root in the profile */
 	plain.workload.batch.gpus = 4;
 	plain_refresh(&plain);
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, true);
+	plain_window(&lanes, &plain, &how, 3, true);
 	assert_rel(lanes.dram_s, 0.232, exact);
 	ck_assert_int_eq(lanes_max(&lanes).res, RES_DRAM);
 }
@@ -131,15 +131,15 @@ START_TEST(lanes_of_shared_cores_and_roots) /* E16, E17 */
 	plain.hw.pcie_root_Bps = 100e9;
 	plain.hw.gpus_per_pcie_root = plain.workload.batch.gpus = 2;
 	plain_refresh(&plain);
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, true);
+	plain_window(&lanes, &plain, &how, 3, true);
 	assert_rel(lanes.cpu_s, 0.140, exact); /* half speed during the cast's 80 ms */
 	assert_rel(lanes.cast_s, 0.080, exact);
 	assert_rel(lanes.root_s, 2 * (2 * 2 + 24) * 1e8 / 100e9, exact);
 	plain.hw.adam_downscale_corun_frac = 0.8;
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, true);
+	plain_window(&lanes, &plain, &how, 3, true);
 	assert_rel(lanes.cpu_s, 0.110, exact);
 	assert_rel(lanes.cast_s, 0.050, exact);
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, false);
+	plain_window(&lanes, &plain, &how, 3, false);
 	assert_rel(lanes.cpu_s, 0.100, exact);
 }
 END_TEST

@@ -26,7 +26,7 @@ static double ratio_to_windows(const struct interleave *how)
 {
 	struct lanes lanes;
 	plain_set(&plain, N_MANY);
-	lanes_window(&lanes, &plain.cost, &plain.workload, how, (double)how->stride, false);
+	plain_window(&lanes, &plain, how, how->stride, false);
 	const double n_windows = (double)N_MANY / (double)how->stride;
 	return plain_interleave_s(&plain, how) / (n_windows * lanes_max(&lanes).s);
 }
@@ -61,7 +61,7 @@ START_TEST(error_falls_with_the_number_of_windows)
 		plain_set(&plain, n);
 		const struct interleave how = plain_published(n, 2);
 		struct lanes lanes;
-		lanes_window(&lanes, &plain.cost, &plain.workload, &how, 2, false);
+		plain_window(&lanes, &plain, &how, 2, false);
 		const double error = plain_interleave_s(&plain, &how) / ((double)n / 2 * lanes_max(&lanes).s) - 1;
 		ck_assert(error >= 0 && error < last);
 		last = error;
@@ -114,27 +114,22 @@ END_TEST
 
 /* ---- optima */
 
-static double random_between(gsl_rng *rng, double low, double high)
-{
-	return low * pow(high / low, gsl_rng_uniform(rng));
-}
-
 static void random_plain(gsl_rng *rng, unsigned long seed)
 {
 	gsl_rng_set(rng, seed);
 	plain_machine(&plain.hw);
-	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, random_between(rng, 10e9, 100e9));
-	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * random_between(rng, 0.8, 1.25));
-	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * random_between(rng, 0.5, 1);
-	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * random_between(rng, 0.5, 1);
-	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, random_between(rng, 3e8, 20e9));
-	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, random_between(rng, 1e9, 20e9));
-	plain.hw.dram_Bps = random_between(rng, 20e9, 500e9);
-	plain.hw.gpu_adam_params_per_s = random_between(rng, 10e9, 200e9);
+	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, plain_between(rng, 10e9, 100e9));
+	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * plain_between(rng, 0.8, 1.25));
+	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * plain_between(rng, 0.5, 1);
+	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * plain_between(rng, 0.5, 1);
+	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, plain_between(rng, 3e8, 20e9));
+	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, plain_between(rng, 1e9, 20e9));
+	plain.hw.dram_Bps = plain_between(rng, 20e9, 500e9);
+	plain.hw.gpu_adam_params_per_s = plain_between(rng, 10e9, 200e9);
 	plain.hw.workers = 1 + (double)gsl_rng_uniform_int(rng, 16);
 	plain_set(&plain, 1 + gsl_rng_uniform_int(rng, 200));
 	for (size_t x = 0; x < plain.workload.n_subgroups; x++)
-		plain.subgroups[x].n_params = floor(random_between(rng, 1e7, 2e8));
+		plain.subgroups[x].n_params = floor(plain_between(rng, 1e7, 2e8));
 	plain_refresh(&plain);
 }
 
@@ -250,7 +245,7 @@ START_TEST(faster_is_not_slower_where_the_order_is_fixed)
 		const double before_s = plain_interleave_s(&plain, &how),
 			     zero3_s = recurrence_zero3_s(&plain.cost, &plain.workload);
 		struct curve *const curves[] = {&plain.hw.h2d, &plain.hw.d2h, &plain.hw.cpu_adam, &plain.hw.cpu_downscale};
-		curve_scale(curves[gsl_rng_uniform_int(rng, 4)], random_between(rng, 1, 10));
+		curve_scale(curves[gsl_rng_uniform_int(rng, 4)], plain_between(rng, 1, 10));
 		plain_refresh(&plain);
 		ck_assert_msg(plain_interleave_s(&plain, &how) <= before_s * (1 + exact), "seed %lu", seed);
 		ck_assert_msg(recurrence_zero3_s(&plain.cost, &plain.workload) <= zero3_s * (1 + exact), "seed %lu", seed);

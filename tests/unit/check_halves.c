@@ -171,14 +171,14 @@ START_TEST(lanes_of_halves)
 {
 	struct lanes lanes;
 	const struct interleave how = halves(4, NULL);
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, false);
+	plain_window(&lanes, &plain, &how, 3, false);
 	assert_rel(lanes.cpu_s, 0.050, exact);
 	assert_rel(lanes.h2d_s, 0.028, exact);
 	assert_rel(lanes.d2h_s, 0.020, exact);
 	assert_rel(lanes.gpu_s, 0.001, exact);
 	assert_rel(lanes.chain_s, 0.0205, exact); /* 20 + 1 + 20 over two sets */
 	ck_assert(lanes.cast_s == 0);
-	lanes_window(&lanes, &plain.cost, &plain.workload, &how, 3, true);
+	plain_window(&lanes, &plain, &how, 3, true);
 	assert_rel(lanes.dram_s, 100e6 * (2 * 28 + 20) / 200e9, exact);
 }
 END_TEST

@@ -87,35 +87,27 @@ END_TEST
 
 /* ---- the best */
 
-static double random_between(gsl_rng *rng, double low, double high)
-{
-	return low * pow(high / low, gsl_rng_uniform(rng));
-}
-
 /* Also machines on which streaming pays hardly or not at all, and best strides are long. */
 static void random_plain(gsl_rng *rng, size_t n_max, bool is_equal)
 {
 	plain_machine(&plain.hw);
-	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, random_between(rng, 1e9, 100e9));
-	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * random_between(rng, 0.8, 1.25));
-	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * random_between(rng, 0.5, 1);
-	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * random_between(rng, 0.5, 1);
-	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, random_between(rng, 3e8, 20e9));
-	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, random_between(rng, 5e8, 20e9));
+	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, plain_between(rng, 1e9, 100e9));
+	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * plain_between(rng, 0.8, 1.25));
+	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * plain_between(rng, 0.5, 1);
+	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * plain_between(rng, 0.5, 1);
+	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, plain_between(rng, 3e8, 20e9));
+	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, plain_between(rng, 5e8, 20e9));
 	plain.hw.workers = 1 + (double)gsl_rng_uniform_int(rng, 16);
-	plain.hw.dram_Bps = random_between(rng, 50e9, 500e9);
-	plain.hw.cpu_subgroup_s = random_between(rng, 1e-6, 1e-3);
-	plain.hw.stream_subgroup_s = random_between(rng, 1e-6, 1e-1);
-	plain.hw.pcie_root_Bps = random_between(rng, 20e9, 400e9);
-	if (gsl_rng_uniform_int(rng, 2) == 0) {
-		plain.hw.dram_latency_Bps = random_between(rng, 250e9, 1000e9);
-		plain.hw.h2d_dram_load = plain.hw.d2h_dram_load = random_between(rng, 0.3, 1);
-		plain.hw.h2d_latency_frac = plain.hw.d2h_latency_frac = plain.hw.downscale_latency_frac = gsl_rng_uniform(rng);
-	}
+	plain.hw.dram_Bps = plain_between(rng, 50e9, 500e9);
+	plain.hw.cpu_subgroup_s = plain_between(rng, 1e-6, 1e-3);
+	plain.hw.stream_subgroup_s = plain_between(rng, 1e-6, 1e-1);
+	plain.hw.pcie_root_Bps = plain_between(rng, 20e9, 400e9);
+	if (gsl_rng_uniform_int(rng, 2) == 0)
+		plain_latency(&plain.hw, rng);
 	plain_set(&plain, 1 + gsl_rng_uniform_int(rng, n_max));
-	const double size = floor(random_between(rng, 1e5, 2e8));
+	const double size = floor(plain_between(rng, 1e5, 2e8));
 	for (size_t x = 0; x < plain.workload.n_subgroups; x++)
-		plain.subgroups[x].n_params = is_equal ? size : floor(random_between(rng, 1e5, 2e8));
+		plain.subgroups[x].n_params = is_equal ? size : floor(plain_between(rng, 1e5, 2e8));
 	plain_refresh(&plain);
 }
 

@@ -61,34 +61,27 @@ END_TEST
 
 /* ---- against the engine */
 
-static double random_between(gsl_rng *rng, double low, double high)
-{
-	return low * pow(high / low, gsl_rng_uniform(rng));
-}
-
 /* A machine on which everything but the GPU's memory may be short. */
 static void random_machine(gsl_rng *rng)
 {
 	plain_machine(&plain.hw);
-	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, random_between(rng, 10e9, 100e9));
-	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * random_between(rng, 0.8, 1.25));
-	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * random_between(rng, 0.5, 1);
-	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * random_between(rng, 0.5, 1);
-	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, random_between(rng, 3e8, 5e9));
-	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, random_between(rng, 1e9, 10e9));
+	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, plain_between(rng, 10e9, 100e9));
+	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * plain_between(rng, 0.8, 1.25));
+	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * plain_between(rng, 0.5, 1);
+	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * plain_between(rng, 0.5, 1);
+	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, plain_between(rng, 3e8, 5e9));
+	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, plain_between(rng, 1e9, 10e9));
 	plain.hw.workers = 1 + (double)gsl_rng_uniform_int(rng, 16);
 	plain.hw.spin_wait = (double)gsl_rng_uniform_int(rng, 2);
-	plain.hw.cpu_subgroup_s = random_between(rng, 1e-5, 1e-2);
-	plain.hw.stream_subgroup_s = random_between(rng, 1e-5, 1e-2);
-	plain.hw.dma_weight = random_between(rng, 0.5, 2);
-	plain.hw.dram_Bps = random_between(rng, 100e9, 500e9);
+	plain.hw.cpu_subgroup_s = plain_between(rng, 1e-5, 1e-2);
+	plain.hw.stream_subgroup_s = plain_between(rng, 1e-5, 1e-2);
+	plain.hw.dma_weight = plain_between(rng, 0.5, 2);
+	plain.hw.dram_Bps = plain_between(rng, 100e9, 500e9);
 	plain.hw.hbm_Bps = 1e15;
-	plain.hw.pcie_root_Bps = random_between(rng, 20e9, 400e9);
+	plain.hw.pcie_root_Bps = plain_between(rng, 20e9, 400e9);
 	if (gsl_rng_uniform_int(rng, 2) == 0)
 		return;
-	plain.hw.dram_latency_Bps = random_between(rng, 250e9, 1000e9);
-	plain.hw.h2d_dram_load = plain.hw.d2h_dram_load = random_between(rng, 0.3, 1);
-	plain.hw.h2d_latency_frac = plain.hw.d2h_latency_frac = plain.hw.downscale_latency_frac = gsl_rng_uniform(rng);
+	plain_latency(&plain.hw, rng);
 }
 
 /* A schedule of dos, in words too. */
@@ -110,7 +103,7 @@ static void random_list(gsl_rng *rng, size_t n)
 {
 	plain_set(&plain, n);
 	for (size_t x = 0; x < n; x++)
-		plain.subgroups[x].n_params = floor(random_between(rng, 1e7, 3e8));
+		plain.subgroups[x].n_params = floor(plain_between(rng, 1e7, 3e8));
 	plain_refresh(&plain);
 }
 

@@ -33,32 +33,25 @@ START_TEST(ten_subgroups) /* E36 */
 }
 END_TEST
 
-static double random_between(gsl_rng *rng, double low, double high)
-{
-	return low * pow(high / low, gsl_rng_uniform(rng));
-}
-
 static void random_machine(gsl_rng *rng)
 {
 	plain_machine(&plain.hw);
-	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, random_between(rng, 1e9, 100e9));
-	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * random_between(rng, 0.8, 1.25));
-	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * random_between(rng, 0.3, 1);
-	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * random_between(rng, 0.3, 1);
-	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, random_between(rng, 3e8, 20e9));
-	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, random_between(rng, 2e8, 20e9));
+	plain_curve(&plain.hw.h2d, CURVE_TRANSFER, plain_between(rng, 1e9, 100e9));
+	plain_curve(&plain.hw.d2h, CURVE_TRANSFER, plain.hw.h2d.rate[0] * plain_between(rng, 0.8, 1.25));
+	plain.hw.h2d_duplex_Bps = plain.hw.h2d.rate[0] * plain_between(rng, 0.3, 1);
+	plain.hw.d2h_duplex_Bps = plain.hw.d2h.rate[0] * plain_between(rng, 0.3, 1);
+	plain_curve(&plain.hw.cpu_adam, CURVE_THREADS, plain_between(rng, 3e8, 20e9));
+	plain_curve(&plain.hw.cpu_downscale, CURVE_THREADS, plain_between(rng, 2e8, 20e9));
 	plain.hw.workers = 1 + (double)gsl_rng_uniform_int(rng, 16);
 	plain.hw.spin_wait = (double)gsl_rng_uniform_int(rng, 2);
-	plain.hw.cpu_subgroup_s = random_between(rng, 1e-6, 1e-2);
-	plain.hw.stream_subgroup_s = random_between(rng, 1e-6, 1);
-	plain.hw.dma_weight = random_between(rng, 0.5, 2);
-	plain.hw.dram_Bps = random_between(rng, 50e9, 500e9);
-	plain.hw.pcie_root_Bps = random_between(rng, 2e9, 400e9);
+	plain.hw.cpu_subgroup_s = plain_between(rng, 1e-6, 1e-2);
+	plain.hw.stream_subgroup_s = plain_between(rng, 1e-6, 1);
+	plain.hw.dma_weight = plain_between(rng, 0.5, 2);
+	plain.hw.dram_Bps = plain_between(rng, 50e9, 500e9);
+	plain.hw.pcie_root_Bps = plain_between(rng, 2e9, 400e9);
 	if (gsl_rng_uniform_int(rng, 2) == 0)
 		return;
-	plain.hw.dram_latency_Bps = random_between(rng, 250e9, 1000e9);
-	plain.hw.h2d_dram_load = plain.hw.d2h_dram_load = random_between(rng, 0.3, 1);
-	plain.hw.h2d_latency_frac = plain.hw.d2h_latency_frac = plain.hw.downscale_latency_frac = gsl_rng_uniform(rng);
+	plain_latency(&plain.hw, rng);
 }
 
 static struct interleave random_how(gsl_rng *rng)

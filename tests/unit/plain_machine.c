@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/stride_curve.h"
+
 void plain_curve(struct curve *curve, enum curve_kind kind, double rate)
 {
 	*curve = (struct curve){.kind = kind, .n_points = 1, .x = {1}, .rate = {rate}};
@@ -95,4 +97,23 @@ struct interleave plain_hybrid(size_t n_dynamic, size_t buffers, const bool *on_
 double plain_interleave_s(const struct plain *plain, const struct interleave *how)
 {
 	return recurrence_interleave_s(&plain->cost, &plain->workload, how);
+}
+
+double plain_between(gsl_rng *rng, double low, double high)
+{
+	return low * pow(high / low, gsl_rng_uniform(rng));
+}
+
+void plain_latency(struct hwprofile *hw, gsl_rng *rng)
+{
+	hw->dram_latency_Bps = plain_between(rng, 250e9, 1000e9);
+	hw->h2d_dram_load = hw->d2h_dram_load = plain_between(rng, 0.3, 1);
+	hw->h2d_latency_frac = hw->d2h_latency_frac = hw->downscale_latency_frac = gsl_rng_uniform(rng);
+}
+
+void plain_window(struct lanes *lanes, const struct plain *plain, const struct interleave *how, size_t stride, bool is_contended)
+{
+	static struct stride_curve curve;
+	stride_curve_init(&curve, &plain->cost, &plain->workload, how, is_contended);
+	stride_curve_lanes(lanes, &curve, stride);
 }

@@ -5,13 +5,20 @@
 #ifndef TESTS_UNIT_PLAIN_MACHINE_H
 #define TESTS_UNIT_PLAIN_MACHINE_H
 
+#include <gsl/gsl_rng.h>
+
 #include "model/closed_form.h"
+#include "model/lanes.h"
 
 /* Every value of the table at its default, else 1; then: CPU Adam 2.5, unscale 10, downscale 5, GPU Adam 100 G parameters/s; pinned
  * copies 50 GB/s, 40 in duplex; GPU casts 500 G parameters/s; DRAM 200 GB/s; pageable push 5 G parameters/s. */
 void plain_machine(struct hwprofile *hw);
 /* A flat curve: the same rate whatever the size or team. */
 void plain_curve(struct curve *curve, enum curve_kind kind, double rate);
+/* Any order of magnitude alike. */
+double plain_between(gsl_rng *rng, double low, double high);
+/* DRAM that is slower the more it is loaded (E32). */
+void plain_latency(struct hwprofile *hw, gsl_rng *rng);
 /* An update of these subgroups, borrowed. */
 void plain_update(struct workload *workload, struct subgroup *subgroups, size_t n_subgroups);
 /* Sets all to n_params. */
@@ -36,5 +43,7 @@ struct interleave plain_published(size_t n_dynamic, size_t stride);
 struct interleave plain_hybrid(size_t n_dynamic, size_t buffers, const bool *on_gpu);
 /* Its recurrence. */
 double plain_interleave_s(const struct plain *plain, const struct interleave *how);
+/* The lanes of one window of this stride. */
+void plain_window(struct lanes *lanes, const struct plain *plain, const struct interleave *how, size_t stride, bool is_contended);
 
 #endif
